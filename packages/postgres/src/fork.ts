@@ -34,9 +34,9 @@ export async function forkSession(
     const name = fork.into.title === undefined ? await nameFork(transaction, id) : null;
     const made = await insertNewSession(transaction, newFork(source, fork, end?.id ?? null, name));
     const copy = { session: id, to: made.id };
-    if (fork.tree) await forkTree(transaction, made, copy, fork.at, end?.seq ?? null);
+    if (fork.tree) await forkTree(transaction, copy, fork.at, end?.seq ?? null);
     else if (end !== null) await forkPath(transaction, made, copy, end.seq);
-    if (fork.values) await copyValues(transaction, copy);
+    if (fork.values) await transaction.run(copyValues, copy);
     // Its counters are those of the copy by now.
     if (first !== undefined) await writeFirst(transaction, await lockSession(transaction, made.id), first);
     return (await findSessionRecord(transaction, made.id)) ?? source;
@@ -65,24 +65,13 @@ async function resolveEnd(transaction: Database, session: SessionId, at: EntryId
 }
 
 /** Copies all branches and leaves. `at`: where the leaf `main` of the copy is; undefined: where that of the source is. */
-async function forkTree(
-  transaction: Database,
-  made: LockedSession,
-  copy: { readonly session: SessionId; readonly to: SessionId },
-  at: EntryId | null | undefined,
-  end: EntrySeq | null,
-): Promise<void> {
-  await copyTree(transaction, copy);
-  if (at !== undefined) await saveLeaves(transaction, made.id, new Map([[records.MAIN_LEAF, end]]));
+async function forkTree(transaction: Database, copy: Copy, at: EntryId | null | undefined, end: EntrySeq | null): Promise<void> {
+  for (const query of treeCopies) await transaction.run(query, copy);
+  if (at !== undefined) await saveLeaves(transaction, copy.to, new Map([[records.MAIN_LEAF, end]]));
 }
 
-async function forkPath(
-  transaction: Database,
-  made: LockedSession,
-  copy: { readonly session: SessionId; readonly to: SessionId },
-  end: EntrySeq,
-): Promise<void> {
-  await copyPath(transaction, copy, end);
+async function forkPath(transaction: Database, made: LockedSession, copy: Copy, end: EntrySeq): Promise<void> {
+  for (const query of pathCopies) await transaction.run(query, { ...copy, end });
   await saveRuns(transaction, made.id, [{ start: toEntrySeq(1), parent: null, depth: 0 }]);
   const last = await new CopiedPath(transaction, made).finish();
   await saveLeaves(transaction, made.id, new Map([[records.MAIN_LEAF, last]]));
@@ -222,12 +211,7 @@ const VALUE: Columns<"value"> = {
   updated_at_ms: "same",
 };
 
-type Numbering = (column: RawBuilder<unknown>) => RawBuilder<unknown>;
-
-/** The origin of a copy is that of its entry, or refers to it: entry/origins.ts. */
-function originOfCopy(sql: Sql, p: Copy): RawBuilder<unknown> {
-  return sql`coalesce(entry.origin, ${p.session}::text || ' ' || entry.id)`;
-}
+type Numbering = (column: RawBuilder<unknown>, name: string) => RawBuilder<unknown>;
 
 /** SQL of an INSERT of the copies of the rows of a table; `numbered` is the number of a copy by that of its entry. */
 function copyInto(
@@ -241,11 +225,12 @@ function copyInto(
     const present = sql`${sql.ref(`${table}.${name}`)}`;
     const copied = {
       same: present,
-      number: numbered(present),
+      number: numbered(present, name),
       tenant: sql`${p.tenant}::text`,
       session: sql`${p.to}::text`,
       inherited: sql`TRUE`,
-      origin: originOfCopy(sql, p),
+      // That of its entry, or a reference to it: entry/origins.ts.
+      origin: sql`coalesce(entry.origin, ${p.session}::text || ' ' || entry.id)`,
     };
     return copied[column];
   });
@@ -286,16 +271,9 @@ const copyCounts = pgQuery<Copy>(({ sql, p }) =>
 );
 
 /** Copies all entries of a session into an empty one, with leaves, labels and token counts. Payloads stay on the server. */
-async function copyTree(transaction: Database, copy: Copy): Promise<void> {
-  for (const query of [...wholeTree, copyUsage, copyCounts]) await transaction.run(query, copy);
-}
+const treeCopies = [...wholeTree, copyUsage, copyCounts];
 
-const copyAllValues = whole("value", VALUE);
-
-/** Copies the values of a session into one that has none. */
-async function copyValues(transaction: Database, copy: Copy): Promise<void> {
-  await transaction.run(copyAllValues, copy);
-}
+const copyValues = whole("value", VALUE);
 
 type PathCopy = Copy & { readonly end: EntrySeq };
 
@@ -317,18 +295,10 @@ const copyEntries = pgQuery<PathCopy>(({ sql, p }) => {
   const joins = references.map(
     (name) => sql`LEFT JOIN path AS ${sql.ref(`of_${name}`)} ON ${sql.ref(`of_${name}.old`)} = ${sql.ref(`entry.${name}`)}`,
   );
-  const columns = Object.keys(ENTRY).map((name) => sql.ref(name));
-  const values = Object.entries(ENTRY).map(([name, column]) => {
-    if (name === "seq") return sql`entry.seq + moved.by`;
-    if (column === "number") return sql.ref(`of_${name}.seq`);
-    if (column === "tenant") return sql`${p.tenant}::text`;
-    if (column === "session") return sql`${p.to}::text`;
-    if (column === "origin") return originOfCopy(sql, p);
-    return column === "inherited" ? sql`TRUE` : sql.ref(`entry.${name}`);
-  });
+  const numbered: Numbering = (column, name) => (name === "seq" ? sql`${column} + moved.by` : sql.ref(`of_${name}.seq`));
   return pgRaw(sql`
     WITH RECURSIVE ${pathTables(sql, p)}
-    INSERT INTO entry (${sql.join(columns)}) SELECT ${sql.join(values)}
+    ${copyInto(sql, p, "entry", ENTRY, numbered)}
     FROM moved JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq BETWEEN moved.first AND moved.last
       ${sql.join(joins, sql` `)}`);
 });
@@ -343,12 +313,8 @@ function onPath(table: "label" | "entry_token_count", columns: Readonly<Record<s
   );
 }
 
+/** Copies the entries of a path into an empty session, with labels and token counts, without its run, counters and leaf. */
 const pathCopies = [copyEntries, onPath("label", LABEL), onPath("entry_token_count", COUNT)];
-
-/** Copies the entries of a path into an empty session, with labels and token counts. Its run, counters and leaf are up to the caller. */
-async function copyPath(transaction: Database, copy: Copy, end: EntrySeq): Promise<void> {
-  for (const query of pathCopies) await transaction.run(query, { ...copy, end });
-}
 
 interface Origin {
   readonly id: SessionId;

@@ -88,16 +88,14 @@ interface MoveRow {
   readonly resume_seq: EntrySeq | null;
 }
 
-const lastDone = pgQuery<{ session: SessionId; name: string }, MoveRow>(({ sql, p }) =>
-  pgRaw(sql<MoveRow>`
-    SELECT seq, from_seq, resume_seq FROM leaf_move
-    WHERE ${ofSession(sql, p, "leaf_move")} AND leaf_name = ${p.name} AND state = 'done' ORDER BY seq DESC LIMIT 1`),
-);
-const lastUndone = pgQuery<{ session: SessionId; name: string }, MoveRow>(({ sql, p }) =>
-  pgRaw(sql<MoveRow>`
-    SELECT seq, from_seq, resume_seq FROM leaf_move
-    WHERE ${ofSession(sql, p, "leaf_move")} AND leaf_name = ${p.name} AND state = 'undone' ORDER BY seq LIMIT 1`),
-);
+const firstOf = (state: records.LeafMove["state"], order: "ASC" | "DESC") =>
+  pgQuery<{ session: SessionId; name: string }, MoveRow>(({ sql, p }) =>
+    pgRaw(sql<MoveRow>`
+      SELECT seq, from_seq, resume_seq FROM leaf_move
+      WHERE ${ofSession(sql, p, "leaf_move")} AND leaf_name = ${p.name} AND state = ${sql.lit(state)} ORDER BY seq ${sql.raw(order)} LIMIT 1`),
+  );
+const lastDone = firstOf("done", "DESC");
+const lastUndone = firstOf("undone", "ASC");
 const markUndone = pgQuery<{ session: SessionId; seq: number; resume: EntrySeq | null }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE leaf_move SET state = 'undone', resume_seq = ${p.resume}::integer WHERE ${ofSession(sql, p, "leaf_move")} AND seq = ${p.seq}`),

@@ -52,14 +52,20 @@ function toRange(range: records.ValueRange): Range {
   return { from, to: typeof to === "string" ? to : null, limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
 }
 
-const valueRows = byOrder((order) =>
-  pgQuery<KeyParameters & Range, ValueRow>(({ sql, p }) =>
-    pgRaw(sql<ValueRow>`
-      SELECT key, value_json AS json, updated_at_ms FROM value
-      WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
-      ORDER BY key ${sql.raw(order)} LIMIT ${p.limit}`),
-  ),
-);
+/** Declares the query of a range in each order. */
+function inRange<R>(columns: string) {
+  const query = (order: "asc" | "desc") =>
+    pgQuery<KeyParameters & Range, R>(({ sql, p }) =>
+      pgRaw(sql<R>`
+        SELECT ${sql.raw(columns)} FROM value
+        WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
+        ORDER BY key ${sql.raw(order)} LIMIT ${p.limit}`),
+    );
+  return { asc: query("asc"), desc: query("desc") };
+}
+
+const valueRows = inRange<ValueRow>("key, value_json AS json, updated_at_ms");
+const keyRows = inRange<records.ValueKey>('key, bytes, updated_at_ms AS "updatedAtMs"');
 
 /** Lists the values of a range of keys, ordered by key. @throws {SessionNotFoundError} */
 export async function listValues(
@@ -70,15 +76,6 @@ export async function listValues(
   return (await rowsOf(database, key, valueRows[range.order ?? "asc"], toRange(range))).map(storedValue);
 }
 
-const keyRows = byOrder((order) =>
-  pgQuery<KeyParameters & Range, records.ValueKey>(({ sql, p }) =>
-    pgRaw(sql<records.ValueKey>`
-      SELECT key, bytes, updated_at_ms AS "updatedAtMs" FROM value
-      WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
-      ORDER BY key ${sql.raw(order)} LIMIT ${p.limit}`),
-  ),
-);
-
 /** Lists the keys of a range, ordered by key, without reading the values. @throws {SessionNotFoundError} */
 export async function listValueKeys(
   database: PgDatabase,
@@ -86,10 +83,6 @@ export async function listValueKeys(
   range: records.ValueRange,
 ): Promise<readonly records.ValueKey[]> {
   return rowsOf(database, key, keyRows[range.order ?? "asc"], toRange(range));
-}
-
-function byOrder<T>(make: (order: "asc" | "desc") => T): { readonly asc: T; readonly desc: T } {
-  return { asc: make("asc"), desc: make("desc") };
 }
 
 function storedValue({ key, json, updated_at_ms }: ValueRow): records.StoredValue {

@@ -145,18 +145,20 @@ export function findValuesOf(connection: Connection, key: string, ids: readonly 
 
 type RangeParameters = KeyBounds & { readonly session: SessionSeq; readonly limit: number };
 
-const valueRows = byOrder((order) =>
-  query<RangeParameters, ValueRow>(({ db, sql, p }) =>
-    db
-      .selectFrom("value")
-      .select(["key", sql.raw<string>(VALUE_JSON).as("json"), "updated_at_ms"])
-      .where("session_seq", "=", p.session)
-      .where("key", ">=", p.from)
-      .where(sql<boolean>`value.key < ${p.to}`)
-      .orderBy("key", order)
-      .limit(p.limit),
-  ),
-);
+/** Declares the query of a range in each order. */
+function inRange<R>(columns: string) {
+  const ordered = (order: "asc" | "desc") =>
+    query<RangeParameters, R>(({ sql, p }) =>
+      rawQuery(sql<R>`
+        SELECT ${sql.raw(columns)} FROM value
+        WHERE session_seq = ${p.session} AND key >= ${p.from} AND key < ${p.to} ORDER BY key ${sql.raw(order)} LIMIT ${p.limit}`),
+    );
+  return { asc: ordered("asc"), desc: ordered("desc") };
+}
+
+const valueRows = inRange<ValueRow>(`key, ${VALUE_JSON} AS json, updated_at_ms`);
+// The size of a text is in the header of its row, so that SQLite does not read the text for it.
+const keyRows = inRange<ValueKey>("key, coalesce(large_bytes, octet_length(value_json)) AS bytes, updated_at_ms AS updatedAtMs");
 
 /** Lists the values of a range of keys, ordered by key. */
 export function listValues(connection: Connection, session: SessionRow, range: ValueRange): readonly StoredValue[] {
@@ -171,27 +173,9 @@ export function listValueTexts(connection: Connection, session: SessionRow): Cop
   });
 }
 
-// The size of a text is in the header of its row, so that SQLite does not read the text for it.
-const keyRows = byOrder((order) =>
-  query<RangeParameters, ValueKey>(({ db, sql, p }) =>
-    db
-      .selectFrom("value")
-      .select(["key", sql<number>`coalesce(large_bytes, octet_length(value_json))`.as("bytes"), "updated_at_ms as updatedAtMs"])
-      .where("session_seq", "=", p.session)
-      .where("key", ">=", p.from)
-      .where(sql<boolean>`value.key < ${p.to}`)
-      .orderBy("key", order)
-      .limit(p.limit),
-  ),
-);
-
 /** Lists the keys of a range, ordered by key, without reading the values. */
 export function listValueKeys(connection: Connection, session: SessionRow, range: ValueRange): readonly ValueKey[] {
   return connection.all(keyRows[range.order ?? "asc"], rangeParameters(session, range));
-}
-
-function byOrder<T>(make: (order: "asc" | "desc") => T): { readonly asc: T; readonly desc: T } {
-  return { asc: make("asc"), desc: make("desc") };
 }
 
 function rangeParameters(session: SessionRow, range: ValueRange): RangeParameters {

@@ -124,16 +124,19 @@ export function recordMove(connection: Connection, session: SessionSeq, name: st
 
 type MoveRow = Pick<LeafMoveTable, "seq" | "from_seq" | "resume_seq">;
 
-const lastDone = query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
-  db
-    .selectFrom("leaf_move")
-    .select(["seq", "from_seq", "resume_seq"])
-    .where("session_seq", "=", p.session)
-    .where("leaf_name", "=", p.name)
-    .where("state", "=", "done")
-    .orderBy("seq", "desc")
-    .limit(1),
-);
+const firstOf = (state: LeafMove["state"], order: "asc" | "desc") =>
+  query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
+    db
+      .selectFrom("leaf_move")
+      .select(["seq", "from_seq", "resume_seq"])
+      .where("session_seq", "=", p.session)
+      .where("leaf_name", "=", p.name)
+      .where("state", "=", state)
+      .orderBy("seq", order)
+      .limit(1),
+  );
+const lastDone = firstOf("done", "desc");
+const lastUndone = firstOf("undone", "asc");
 const markUndone = query<{ seq: number; resume: EntrySeq | null }>(({ db, p }) =>
   db.updateTable("leaf_move").set({ state: "undone", resume_seq: p.resume }).where("seq", "=", p.seq),
 );
@@ -163,16 +166,6 @@ export function undoMove(connection: Connection, session: SessionRow, name: stri
   return readLeafState(connection, session, move.from_seq);
 }
 
-const lastUndone = query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
-  db
-    .selectFrom("leaf_move")
-    .select(["seq", "from_seq", "resume_seq"])
-    .where("session_seq", "=", p.session)
-    .where("leaf_name", "=", p.name)
-    .where("state", "=", "undone")
-    .orderBy("seq", "asc")
-    .limit(1),
-);
 const markRedone = query<{ seq: number; from: EntrySeq | null }>(({ db, p }) =>
   db.updateTable("leaf_move").set({ state: "done", from_seq: p.from, resume_seq: null }).where("seq", "=", p.seq),
 );
