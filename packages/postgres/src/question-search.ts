@@ -7,6 +7,7 @@ import {
   correctWords,
   findForms,
   findInLabels,
+  groupBy,
   groupByThemselves,
   type Mistake,
   MOST_RANKED,
@@ -363,19 +364,14 @@ const runsOf = pgQuery<{ sessions: readonly string[] }, { session_id: string; st
 
 /** Reads which entries of sessions are on the paths of others. Cost: one statement, their runs. */
 async function readPaths(database: Database, sessions: readonly string[]): Promise<(above: AskedEntry, below: AskedEntry) => boolean> {
-  const runs = new Map<string, (readonly [start: number, parent: number | null])[]>();
-  for (const { session_id, start_seq, parent_seq } of sessions.length === 0 ? [] : await database.all(runsOf, { sessions })) {
-    const known = runs.get(session_id);
-    if (known === undefined) runs.set(session_id, [[start_seq, parent_seq]]);
-    else known.push([start_seq, parent_seq]);
-  }
+  const runs = groupBy(sessions.length === 0 ? [] : await database.all(runsOf, { sessions }), ({ session_id }) => session_id);
   return (above, below) => {
     const ofSession = runs.get(below.session) ?? [];
     for (let at: number | null = below.seq; at !== null && at >= above.seq; ) {
       const last: number = at;
-      const [start = 0, parent = null] = ofSession.findLast(([first]) => first <= last) ?? [];
-      if (above.seq >= start) return true;
-      at = parent;
+      const run = ofSession.findLast(({ start_seq }) => start_seq <= last);
+      if (above.seq >= (run?.start_seq ?? 0)) return true;
+      at = run?.parent_seq ?? null;
     }
     return false;
   };

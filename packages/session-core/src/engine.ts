@@ -35,6 +35,7 @@ export { isPrivate, previewOf, searchableText } from "./entry/text.js";
 export { type AddedUsage, UsageSums, usageOf } from "./entry/usage.js";
 export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
+export { groupBy } from "./ids/group-by.js";
 export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq, toSessionSeq } from "./ids/ids.js";
 export { isLikeServerAddress, isServerUrl } from "./port/connection-options.js";
 export type { EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";

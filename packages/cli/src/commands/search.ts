@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
-import { countLeftOut, describeCopies, SEARCH_PLACES } from "@bough/session-core/engine";
+import { countLeftOut, describeCopies, groupBy, SEARCH_PLACES } from "@bough/session-core/engine";
 import { count, counted, ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { hitKind } from "../format/entry-lines.js";
@@ -152,7 +152,7 @@ async function printHits(out: Printer, store: Store, page: SearchPage, { atStore
   for (const note of explainPage(page)) out.line(styled("dim", note));
   if (page.total === 0) return out.line(NOTHING);
   let first: string | undefined;
-  for (const hits of groupBySession(page.hits)) {
+  for (const hits of groupBy(page.hits, ({ sessionId }) => sessionId).values()) {
     const names = await readNames(store, out, hits);
     printHeading(out, names);
     for (const hit of hits) {
@@ -220,17 +220,6 @@ async function countWithoutFilters(store: Store, request: SearchRequest): Promis
     ({ filters, total }) =>
       `Without the filter ${filters.map((member) => names.get(member)).join(", ")}: ${counted(total, "match", "matches")}.`,
   );
-}
-
-/** The hits of each session, in the order of the best of each. */
-function groupBySession(hits: readonly SearchHit[]): Iterable<readonly SearchHit[]> {
-  const groups = new Map<string, SearchHit[]>();
-  for (const hit of hits) {
-    const group = groups.get(hit.sessionId);
-    if (group === undefined) groups.set(hit.sessionId, [hit]);
-    else group.push(hit);
-  }
-  return groups.values();
 }
 
 /** The names by which the user refers to a session and its entries. */

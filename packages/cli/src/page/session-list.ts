@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { SessionMasker, SessionMasks } from "@bough/formats/secrets";
 import { BoughError, type SearchHit, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
-import { describeCopies } from "@bough/session-core/engine";
+import { describeCopies, groupBy } from "@bough/session-core/engine";
 import { costText, count, counted, PriceList } from "@bough/session-core/view";
 import { hitKind } from "../format/entry-lines.js";
 import { errorLine } from "../format/error-text.js";
@@ -145,7 +145,6 @@ class ListWriter {
   /** The search of `bough search`: its hits by session, in the order of the best of each. */
   async #search(records: readonly SessionRecord[], typed: TypedQuery) {
     const known = new Map(records.map((record) => [record.id, record]));
-    const found = new Map<SessionId, SearchHit[]>();
     const page = await this.#store.search({
       ...(await searchConditions(this.#world, typed)),
       query: unfinishedQuery(typed.words),
@@ -153,13 +152,8 @@ class ListWriter {
       includePrivate: this.#options.private === true,
       limit: MAX_HITS,
     });
-    for (const hit of page.hits) {
-      const hits = found.get(hit.sessionId);
-      if (hits === undefined) found.set(hit.sessionId, [hit]);
-      else hits.push(hit);
-    }
     const sessions: Listed[] = [];
-    for (const [id, hits] of found) {
+    for (const [id, hits] of groupBy(page.hits, ({ sessionId }) => sessionId)) {
       // A subagent is found and not listed; another process may have deleted a session since.
       const record = known.get(id) ?? (await this.#store.findSession(id));
       if (record !== undefined) sessions.push({ record, hits, forkDepth: 0 });

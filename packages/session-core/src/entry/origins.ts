@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { groupBy } from "../ids/group-by.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { EntryPayload } from "./entry.js";
 import type { Message } from "./message.js";
@@ -96,13 +97,7 @@ interface OriginGroup<S> {
 }
 
 function groupsOf<S>(entries: readonly SharedEntry<S>[], holderOf: (session: S) => Holder | undefined): readonly OriginGroup<S>[] {
-  const groups = new Map<string, SharedEntry<S>[]>();
-  for (const entry of entries) {
-    const group = groups.get(entry.origin);
-    if (group === undefined) groups.set(entry.origin, [entry]);
-    else group.push(entry);
-  }
-  return [...groups].map(([origin, group]) => {
+  return [...groupBy(entries, ({ origin }) => origin)].map(([origin, group]) => {
     const holders = [...new Set(group.map(({ session }) => session))].flatMap((session) => {
       const holder = holderOf(session);
       return holder === undefined ? [] : [{ ...holder, session }];

@@ -3,6 +3,7 @@ import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import type { EntryPayload, FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
 import type { ToolResultMessage } from "../entry/message.js";
+import { groupBy } from "../ids/group-by.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,
@@ -262,7 +263,7 @@ export interface ResultRow {
 export function withOutcomes(operations: readonly OperationRow[], results: readonly ResultRow[]): readonly FileOperation[] {
   // Another branch may hold another result of the same call, so only results on this path count. A later reply may use the
   // same id again, so a call takes the first result after it.
-  const byCall = groupResults(results);
+  const byCall = groupBy(results, ({ call_id }) => call_id);
   return operations.map((row) => ({
     entryId: row.entry_id,
     toolCallId: row.tool_call_id,
@@ -270,17 +271,6 @@ export function withOutcomes(operations: readonly OperationRow[], results: reado
     path: row.path,
     outcome: row.nested === 1 ? "done" : takeOutcome(row.entry_seq, byCall.get(row.tool_call_id) ?? []),
   }));
-}
-
-function groupResults(newestFirst: readonly ResultRow[]): ReadonlyMap<string, ResultRow[]> {
-  const results = new Map<string, ResultRow[]>();
-  for (const row of newestFirst) {
-    if (row.call_id === null) continue;
-    const known = results.get(row.call_id);
-    if (known === undefined) results.set(row.call_id, [row]);
-    else known.push(row);
-  }
-  return results;
 }
 
 /** Returns the outcome of a call. Removes the results before it: calls come oldest first, so no later call needs them. */

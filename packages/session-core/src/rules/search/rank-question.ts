@@ -1,4 +1,5 @@
 import type { MessageRole } from "../../entry/message.js";
+import { groupBy } from "../../ids/group-by.js";
 import type { AskedTerm } from "./question.js";
 import { createMatcher, FoldedText } from "./term-matcher.js";
 
@@ -81,13 +82,7 @@ export function groupByThemselves<K>(
     const weight = weights[term] ?? 0;
     for (const part of found) for (const [key, count] of part) scores.set(key, (scores.get(key) ?? 0) + (weight * count) / (count + K1));
   }
-  const groups = new Map<number, K[]>();
-  for (const [key, score] of scores) {
-    const group = groups.get(score);
-    if (group === undefined) groups.set(score, [key]);
-    else group.push(key);
-  }
-  return [...groups].sort(([a], [b]) => b - a).map(([, group]) => group);
+  return [...groupBy(scores.keys(), (key) => scores.get(key) ?? 0)].sort(([a], [b]) => b - a).map(([, group]) => group);
 }
 
 /** Takes the first entries of groups, at most `most`; of a group the newest. */
@@ -186,12 +181,7 @@ function countWords({ places, words }: AskedEntry): readonly WordCount[] {
 
 /** Entries by their session; of each session from its first entry down. */
 function bySession<E extends AskedEntry>(entries: readonly E[]): ReadonlyMap<string, readonly E[]> {
-  const sessions = new Map<string, E[]>();
-  for (const entry of entries) {
-    const group = sessions.get(entry.session);
-    if (group === undefined) sessions.set(entry.session, [entry]);
-    else group.push(entry);
-  }
+  const sessions = groupBy(entries, ({ session }) => session);
   for (const group of sessions.values()) group.sort((a, b) => a.depth - b.depth || a.seq - b.seq);
   return sessions;
 }

@@ -2,6 +2,7 @@ import { customTypeOf, toEntryKind } from "../../entry/kinds.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { isPrivate } from "../../entry/text.js";
 import { SessionChangedError } from "../../errors/copy-errors.js";
+import { groupBy } from "../../ids/group-by.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { SessionKey, SessionRow } from "../../port/records.js";
 import {
@@ -110,8 +111,8 @@ export function readCopiedEntries(connection: Connection, key: SessionKey, after
   const rows = connection.all(rowsOf, { session, after: from, upTo: to, limit: PART_ENTRIES });
   const part = rows.slice(0, entriesInPart(rows.map((row) => row.payload_bytes)));
   const range = { session, after: from, upTo: part.at(-1)?.seq ?? from };
-  const operations = grouped(connection.all(operationsOf, range), (operation) => operation.entry_seq);
-  const counts = grouped(connection.all(countsOf, range), (count) => count.seq);
+  const operations = groupBy(connection.all(operationsOf, range), (operation) => operation.entry_seq);
+  const counts = groupBy(connection.all(countsOf, range), (count) => count.seq);
   return part.map((row) => ({
     ...columnsOf(row, places),
     payload: payloadText(connection, completeRow(connection, row)),
@@ -144,16 +145,6 @@ function columnsOf(row: EntryRow, places: Places): Omit<CopiedEntry, "payload" |
 
 function toOperation({ tool_call_id, kind, path, nested }: FileOperationTable): CopiedFileOperation {
   return { toolCallId: tool_call_id, kind, path, nested: nested === 1 };
-}
-
-function grouped<K, R>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly R[]> {
-  const groups = new Map<K, R[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group === undefined) groups.set(keyOf(row), [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 /** Writes a part of a copied session. @throws {SessionExistsError | SessionChangedError} */
