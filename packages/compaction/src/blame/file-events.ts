@@ -9,8 +9,9 @@ import {
   type StoredFileTouch,
   type ToolResultMessage,
 } from "@bough/session-core";
-import { findCommand, isPrivate } from "@bough/session-core/view";
-import { changeOfTouch, findResult, readShellChange } from "../recall/file-change.js";
+import { groupBy } from "@bough/session-core/engine";
+import { isPrivate } from "@bough/session-core/view";
+import { changeOfTouch, findResult, listScripts, readShellChange } from "../recall/file-change.js";
 import { findRemoval } from "./find-removal.js";
 import type { LineEvent } from "./trace-lines.js";
 
@@ -93,7 +94,7 @@ export class FileHistory {
 
   async #readTouches(touches: readonly StoredFileTouch[]): Promise<readonly FoundEvent[]> {
     const events: FoundEvent[] = [];
-    for (const [id, own] of groupBySession(touches)) {
+    for (const [id, own] of groupBy(touches, ({ sessionId }) => sessionId)) {
       const session = await this.session(id);
       const entries = await session.entriesById([...new Set(own.map(({ entryId }) => entryId))]);
       for (const touch of own) {
@@ -194,16 +195,6 @@ interface FoundEvent extends FileEvent {
   readonly resolve: (path: string) => string | undefined;
 }
 
-function groupBySession(touches: readonly StoredFileTouch[]): ReadonlyMap<SessionId, readonly StoredFileTouch[]> {
-  const groups = new Map<SessionId, StoredFileTouch[]>();
-  for (const touch of touches) {
-    const group = groups.get(touch.sessionId);
-    if (group === undefined) groups.set(touch.sessionId, [touch]);
-    else group.push(touch);
-  }
-  return groups;
-}
-
 function toEvent(
   touch: StoredFileTouch,
   entry: Entry,
@@ -230,22 +221,6 @@ async function findEntry(session: Session, id: EntryId): Promise<Entry | undefin
     if (error instanceof EntryNotFoundError) return undefined;
     throw error;
   }
-}
-
-interface Script {
-  readonly script: string;
-  readonly toolCallId: string | null;
-}
-
-function listScripts(entry: Entry): readonly Script[] {
-  if (entry.type !== "message") return [];
-  const { message } = entry;
-  if (message.role === "bashExecution") return [{ script: message.command, toolCallId: null }];
-  if (message.role !== "assistant") return [];
-  return message.content.flatMap((block) => {
-    const command = block.type === "toolCall" ? findCommand(block) : undefined;
-    return block.type === "toolCall" && command !== undefined ? [{ script: command.script, toolCallId: block.id }] : [];
-  });
 }
 
 /** True if a word of a command means one of the paths, in the directory of the session or in one that the command changes to. */

@@ -7,26 +7,34 @@ import { CheckpointError } from "../errors/compaction-errors.js";
 /** Larger files are not checkpoints. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Works on a path. `otherwise`: the result for errors with this code. @throws {CheckpointError} any other error. */
+async function guarded<T>(
+  path: string,
+  doing: CheckpointError["doing"],
+  work: () => Promise<T>,
+  otherwise?: { readonly code: string; readonly result: T },
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (otherwise !== undefined && errorCode(error) === otherwise.code) return otherwise.result;
+    throw new CheckpointError(path, doing, describeError(error), { cause: error });
+  }
+}
+
 /** The names in a folder, sorted; empty if it does not exist. @throws {CheckpointError} it cannot be read. */
 export async function listNames(directory: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(directory)).sort();
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw new CheckpointError(directory, "read", describeError(error), { cause: error });
-  }
+  return guarded(directory, "read", async () => (await readdir(directory)).sort(), { code: "ENOENT", result: [] });
 }
 
 /** Creates the folder and its parents. @throws {CheckpointError} */
 export async function makeFolder(directory: string): Promise<void> {
-  try {
+  await guarded(directory, "write", async () => {
     // One by one, because `mkdir` with `recursive` does not return for folders such as /proc.
     for (const missing of await listMissingFolders(directory)) await makeOneFolder(missing);
     // The existing path may be a file.
     await (await opendir(directory)).close();
-  } catch (error) {
-    throw new CheckpointError(directory, "write", describeError(error), { cause: error });
-  }
+  });
 }
 
 /** The missing folders of a path, outermost first. */
@@ -70,13 +78,11 @@ export async function readText(path: string): Promise<{ readonly text: string } 
 
 /** A stamp that changes when the file is written or replaced. null: the file is missing. @throws {CheckpointError} */
 export async function readStamp(path: string): Promise<string | null> {
-  try {
+  const read = async () => {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join();
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw new CheckpointError(path, "read", describeError(error), { cause: error });
-  }
+  };
+  return guarded<string | null>(path, "read", read, { code: "ENOENT", result: null });
 }
 
 /** Creates a file and flushes it to disk. false: it exists already. @throws {CheckpointError} */
@@ -133,13 +139,11 @@ export async function removeLeftovers(directory: string): Promise<void> {
 }
 
 async function isStale(path: string): Promise<boolean> {
-  try {
+  const read = async () => {
     const found = await lstat(path);
     return found.isFile() && Date.now() - found.mtimeMs > LEFT_AFTER;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return false;
-    throw new CheckpointError(path, "read", describeError(error), { cause: error });
-  }
+  };
+  return guarded(path, "read", read, { code: "ENOENT", result: false });
 }
 
 /** Replaces a file atomically. @throws {CheckpointError} */
@@ -153,11 +157,7 @@ export async function replaceFile(directory: string, name: string, text: string)
 
 /** Removes a file if it exists. @throws {CheckpointError} */
 export async function removeFile(path: string): Promise<void> {
-  try {
-    await rm(path, { force: true });
-  } catch (error) {
-    throw new CheckpointError(path, "remove", describeError(error), { cause: error });
-  }
+  await guarded(path, "remove", () => rm(path, { force: true }));
 }
 
 /** Cleans up after a failure; errors are ignored, because the failure is reported. */

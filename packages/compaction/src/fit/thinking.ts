@@ -1,4 +1,4 @@
-import type { AssistantMessage, ContextMessage, EntryId, LeftOutThinking, ModelSetting, ThinkingBlock } from "@bough/session-core";
+import type { AssistantMessage, ContextMessage, LeftOutThinking, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import { countBound, stripThinking } from "@bough/session-core/wire";
 import type { CompactionSettings } from "../settings/settings.js";
 import { findModelFamily } from "../tokens/known-models.js";
@@ -76,7 +76,7 @@ export function reattachThinking(parts: RequestParts, total: number, input: Reat
   const entry = parts.entries[replyIndex];
   if (reply?.role !== "assistant" || entry === undefined || reply.content[0]?.type === "thinking") return keepParts(parts);
   // If the block of the request does not fit or would be rejected, the block stored with the compaction is tried.
-  for (const block of [findThinkingBefore(input.before, entry), input.summarized]) {
+  for (const block of [findLastThinking(input.before.messages, input.before.entries.indexOf(entry)), input.summarized]) {
     if (!block || (input.setting === "auto" && !isAccepted(block, reply))) continue;
     const message: AssistantMessage = { ...reply, content: [block, ...reply.content] };
     const now = count(message);
@@ -88,19 +88,15 @@ export function reattachThinking(parts: RequestParts, total: number, input: Reat
   return keepParts(parts);
 }
 
-/** The last thinking block before the reply of an entry. */
-function findThinkingBefore({ messages, entries }: ReattachOptions["before"], entry: EntryId): ThinkingBlock | undefined {
-  const end = entries.indexOf(entry);
+/** The last thinking block of messages before `end`, byte for byte. */
+export function findLastThinking(messages: readonly ContextMessage[], end = messages.length): ThinkingBlock | undefined {
   for (let at = end - 1; at >= 0; at -= 1) {
-    const block = findThinkingIn(messages[at]);
+    const message = messages[at];
+    const content = message?.role === "assistant" ? message.content : [];
+    const block = content.findLast((one): one is ThinkingBlock => one.type === "thinking");
     if (block !== undefined) return block;
   }
   return undefined;
-}
-
-function findThinkingIn(message: ContextMessage | undefined): ThinkingBlock | undefined {
-  if (message?.role !== "assistant") return undefined;
-  return message.content.findLast((block): block is ThinkingBlock => block.type === "thinking");
 }
 
 // Anthropic rejects a block without its signature, and one in a reply of another company's model.

@@ -286,6 +286,18 @@ function withoutNumbers(text: string): string {
   return isNumbered ? lines.map((line) => line.replace(NUMBERED, "")).join("\n") : text;
 }
 
+/** The shell commands of an entry. `toolCallId`: null for one that the user ran. */
+export function listScripts(entry: Entry): readonly { readonly script: string; readonly toolCallId: string | null }[] {
+  if (entry.type !== "message") return [];
+  const { message } = entry;
+  if (message.role === "bashExecution") return [{ script: message.command, toolCallId: null }];
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((block) => {
+    const command = block.type === "toolCall" ? findCommand(block) : undefined;
+    return block.type === "toolCall" && command !== undefined ? [{ script: command.script, toolCallId: block.id }] : [];
+  });
+}
+
 const HEREDOC =
   /^(?:cd\s+(?<folder>[^\s;&|]+)\s*&&\s*)?cat\s*(?<mode>>>?)\s*(?<path>[^\s;&|<>]+)\s*<<\s*(?:'(?<word1>\w+)'|"(?<word2>\w+)")\n(?<rest>[\s\S]*)$/;
 const MOVE =

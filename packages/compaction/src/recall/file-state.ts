@@ -1,10 +1,10 @@
-import type { Entry, EntryId, FileOperation, Session } from "@bough/session-core";
+import type { EntryId, FileOperation, Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { cleanText, findCommand } from "@bough/session-core/view";
+import { cleanText, isPrivate } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
 import { applyReplacements } from "./apply-change.js";
 import { formatTime } from "./entry-text.js";
-import { changeOfTouch, type FileChange, findResult, textWritten } from "./file-change.js";
+import { changeOfTouch, type FileChange, findResult, listScripts, textWritten } from "./file-change.js";
 import { MAX_CHARS, parseInput, type RecallFileInput, type RecallOptions, recallFileInput } from "./inputs.js";
 import { takeLines } from "./line-window.js";
 import { isSamePath } from "./patch-hunks.js";
@@ -219,9 +219,10 @@ class Replay {
     for (let cursor: string | undefined; ; ) {
       const page = await this.#session.scan({ leafId: this.#leafId, stopAt: since, order: "down", limit: 200, types: ["message"], cursor });
       for (const entry of page.items) {
-        const scripts = listScripts(entry);
+        // Commands that a user ran outside of the conversation are left out.
+        const scripts = isPrivate(entry) ? [] : listScripts(entry);
         count += scripts.length;
-        if (scripts.some((script) => script.includes(name))) naming.push(entry.id);
+        if (scripts.some(({ script }) => script.includes(name))) naming.push(entry.id);
       }
       if (page.next === null) break;
       cursor = page.next;
@@ -240,13 +241,4 @@ const NAMED = 10;
 function nameSome(ids: readonly EntryId[]): string {
   if (ids.length <= NAMED) return ids.join(", ");
   return `${ids[0]}, ${ids.length - NAMED} more, ${ids.slice(1 - NAMED).join(", ")}`;
-}
-
-function listScripts(entry: Entry): readonly string[] {
-  if (entry.type !== "message") return [];
-  const { message } = entry;
-  // Commands that a user ran outside of the conversation are left out.
-  if (message.role === "bashExecution") return message.excludeFromContext === true ? [] : [message.command];
-  if (message.role !== "assistant") return [];
-  return message.content.flatMap((block) => (block.type === "toolCall" ? (findCommand(block)?.script ?? []) : []));
 }

@@ -2,6 +2,7 @@ import { redact } from "@bough/formats/secrets";
 import { type ContextMessage, type EntryId, type ModelSetting, type SessionContext, type ThinkingBlock, textOf } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
+import { findLastThinking } from "../fit/thinking.js";
 import { asksModel } from "../plan/decide.js";
 import {
   type Compactable,
@@ -335,12 +336,7 @@ function lastThinking(
   setting: CompactionSettings["request"]["reattachThinking"],
 ): ThinkingBlock | null {
   if (setting === "never" || (setting === "auto" && !findModelFamily(model).needsThinking)) return null;
-  for (const message of messages.toReversed()) {
-    if (message.role !== "assistant") continue;
-    const block = message.content.findLast((one): one is ThinkingBlock => one.type === "thinking");
-    if (block !== undefined) return block;
-  }
-  return null;
+  return findLastThinking(messages) ?? null;
 }
 
 /** The text of a summary, and its tokens as a message of the context. */
