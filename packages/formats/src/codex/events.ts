@@ -1,84 +1,39 @@
-import { type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
+import { type JsonObject, objectAt } from "@bough/session-core/wire";
 
-/** The treatment of an event of a rollout by its reader. */
-export type EventKind =
-  /** It repeats items, or marks a step of the program that leaves no trace: merged. */
-  | "mirror"
-  /** It has more facts of a call: added to the details of its result. Without the call it is kept as a foreign entry. */
-  | "call"
-  | "usage"
-  | "settings"
-  | "title"
-  | "rollback"
-  | "complete"
-  | "aborted"
-  | "error"
-  /** Kept as a foreign entry. */
-  | "other";
-
-const KINDS: Readonly<Record<string, EventKind>> = {
-  user_message: "mirror",
-  agent_message: "mirror",
-  agent_message_delta: "mirror",
-  agent_reasoning: "mirror",
-  agent_reasoning_delta: "mirror",
-  agent_reasoning_raw_content: "mirror",
-  agent_reasoning_section_break: "mirror",
-  task_started: "mirror",
-  turn_started: "mirror",
-  context_compacted: "mirror",
-  session_configured: "mirror",
-  item_started: "mirror",
-  raw_response_item: "mirror",
-  exec_command_begin: "mirror",
-  exec_command_output_delta: "mirror",
-  mcp_tool_call_begin: "mirror",
-  patch_apply_begin: "mirror",
-  web_search_begin: "mirror",
-  image_generation_begin: "mirror",
-  exec_command_end: "call",
-  mcp_tool_call_end: "call",
-  patch_apply_end: "call",
-  view_image_tool_call: "call",
-  image_generation_end: "call",
-  dynamic_tool_call_request: "call",
-  dynamic_tool_call_response: "call",
-  collab_agent_spawn_end: "call",
-  collab_agent_interaction_end: "call",
-  collab_waiting_end: "call",
-  collab_close_end: "call",
-  collab_resume_end: "call",
-  token_count: "usage",
-  thread_settings_applied: "settings",
-  thread_name_updated: "title",
-  thread_rolled_back: "rollback",
-  task_complete: "complete",
-  turn_complete: "complete",
-  turn_aborted: "aborted",
-  error: "error",
-};
+/** The treatment of events by their types. An event of another type is kept as a foreign entry. */
+const EVENTS = kindsByType([
+  // They repeat items, or mark a step of the program that leaves no trace: merged.
+  ["mirror", ["user_message", "agent_message", "agent_message_delta", "raw_response_item", "item_started", "session_configured"]],
+  ["mirror", ["agent_reasoning", "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_section_break"]],
+  ["mirror", ["task_started", "turn_started", "context_compacted", "exec_command_begin", "exec_command_output_delta"]],
+  ["mirror", ["mcp_tool_call_begin", "patch_apply_begin", "web_search_begin", "image_generation_begin"]],
+  // They have more facts of a call: added to the details of its result. Without the call they are kept as foreign entries.
+  ["call", ["exec_command_end", "mcp_tool_call_end", "patch_apply_end", "view_image_tool_call", "image_generation_end"]],
+  ["call", ["dynamic_tool_call_request", "dynamic_tool_call_response", "collab_agent_spawn_end", "collab_agent_interaction_end"]],
+  ["call", ["collab_waiting_end", "collab_close_end", "collab_resume_end"]],
+  ["usage", ["token_count"]],
+  ["settings", ["thread_settings_applied"]],
+  ["title", ["thread_name_updated"]],
+  ["rollback", ["thread_rolled_back"]],
+  ["complete", ["task_complete", "turn_complete"]],
+  ["aborted", ["turn_aborted"]],
+  ["error", ["error"]],
+]);
 
 /** The content that `item_completed` events repeat: items, or facts of a call. Other items, such as plans, occur only in them. */
-const COMPLETED: Readonly<Record<string, EventKind>> = {
-  UserMessage: "mirror",
-  AgentMessage: "mirror",
-  Reasoning: "mirror",
-  ContextCompaction: "mirror",
-  CommandExecution: "call",
-  FileChange: "call",
-  McpToolCall: "call",
-  DynamicToolCall: "call",
-  ImageView: "call",
-};
+const COMPLETED = kindsByType([
+  ["mirror", ["UserMessage", "AgentMessage", "Reasoning", "ContextCompaction"]],
+  ["call", ["CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "ImageView"]],
+]);
 
-export function eventKind(event: JsonObject): EventKind {
-  const type = stringAt(event, "type") ?? "";
-  if (type === "item_completed") return kindIn(COMPLETED, stringAt(objectAt(event, "item") ?? {}, "type") ?? "");
-  return kindIn(KINDS, type);
+function kindsByType<const K extends string>(table: readonly (readonly [kind: K, types: readonly string[]])[]): ReadonlyMap<unknown, K> {
+  return new Map(table.flatMap(([kind, types]) => types.map((type) => [type, kind] as const)));
 }
 
-function kindIn(kinds: Readonly<Record<string, EventKind>>, type: string): EventKind {
-  return (Object.hasOwn(kinds, type) ? kinds[type] : undefined) ?? "other";
+/** The treatment of an event of a rollout by its reader. */
+export function eventKind(event: JsonObject) {
+  const kind = event.type === "item_completed" ? COMPLETED.get(objectAt(event, "item")?.type) : EVENTS.get(event.type);
+  return kind ?? "other";
 }
 
 /**
