@@ -31,7 +31,7 @@ type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, {
 /** The long-running parts of a navigator, which dispatch events by themselves. */
 interface Tasks {
   readonly watcher: SessionWatcher;
-  readonly search: IncrementalSearch;
+  readonly search: NewestOnly<Query>;
   readonly work: CancellableWork;
 }
 
@@ -64,7 +64,7 @@ export class NavigatorPerformer {
   #tasksWith(dispatch: NavigatorDispatch): Tasks {
     this.#tasks ??= {
       watcher: new SessionWatcher(this.#world, dispatch),
-      search: new IncrementalSearch(this.#world, dispatch),
+      search: incrementalSearch(this.#world, dispatch),
       work: new CancellableWork(this.#world, dispatch),
     };
     return this.#tasks;
@@ -84,7 +84,7 @@ export class NavigatorPerformer {
         return dispatch({ kind: "previewed", entryId, width, words, ...(await this.#preview(effect)) });
       }
       case "search":
-        return search.start(effect.query, effect.queryId);
+        return search.start(effect);
       case "label":
         await this.#label(effect.entryId, effect.label);
         return watcher.poll();
@@ -247,35 +247,16 @@ interface Query {
   readonly queryId: number;
 }
 
-/** Searches the session while the user types. A newer query cancels the running one after its current page. */
-class IncrementalSearch {
-  readonly #world: NavigatorWorld;
-  readonly #dispatch: NavigatorDispatch;
-  readonly #queries = new NewestOnly<Query>((query, isWanted) => this.#search(query, isWanted));
-
-  constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
-    this.#world = world;
-    this.#dispatch = dispatch;
-  }
-
-  /** Runs a query; dispatches its hits in pages. */
-  start(query: string, queryId: number): void {
-    this.#queries.start({ query, queryId });
-  }
-
-  /** Cancels the query. */
-  end(): void {
-    this.#queries.end();
-  }
-
-  async #search({ query, queryId }: Query, isWanted: () => boolean): Promise<void> {
+/** Searches the session while the user types; dispatches hits in pages. A newer query cancels the running one after its current page. */
+function incrementalSearch({ session }: NavigatorWorld, dispatch: NavigatorDispatch): NewestOnly<Query> {
+  return new NewestOnly(async ({ query, queryId }, isWanted) => {
     try {
       const words = unfinishedQuery(query);
       let found = 0;
-      for await (const page of hitPages(this.#world.session, { ...REQUEST, query: words, limit: FIRST_PAGE }, NEXT_PAGE)) {
+      for await (const page of hitPages(session, { ...REQUEST, query: words, limit: FIRST_PAGE }, NEXT_PAGE)) {
         const hits = page.hits.flatMap(({ entryId, snippet, matches }) => (entryId === null ? [] : [{ entryId, snippet, matches }]));
         const { total, matched } = page;
-        this.#dispatch({ kind: "hits", queryId, hits, total, isMore: found > 0, words: { query: words, matched } });
+        dispatch({ kind: "hits", queryId, hits, total, isMore: found > 0, words: { query: words, matched } });
         found += page.hits.length;
         // Pending keys are handled between two pages.
         await new Promise(setImmediate);
@@ -284,9 +265,9 @@ class IncrementalSearch {
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;
       const problem = error instanceof InvalidQueryError ? firstSentence(errorLine(error)) : errorLine(error);
-      this.#dispatch({ kind: "badQuery", queryId, problem });
+      dispatch({ kind: "badQuery", queryId, problem });
     }
-  }
+  });
 }
 
 function firstSentence(text: string): string {

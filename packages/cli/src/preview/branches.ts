@@ -1,6 +1,7 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
 import { forceWidth, wrapLine } from "../format/wrap.js";
+import { outlinePages } from "../session/paging.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 
@@ -213,24 +214,17 @@ function shortenLines(line: Line, width: number, { ellipsis }: Glyphs): readonly
   return [...lines.slice(0, MAX_TEXT_LINES - 1), fitLine([...last, ` ${ellipsis}`], width, ellipsis)];
 }
 
-const PAGE = 10_000;
-
-/** The outline rows with `afterSeq` < seq ≤ `lastSeq`, in order of arrival; reads 10,000 at a time. */
+/** The outline rows with `afterSeq` < seq ≤ `lastSeq`, in order of arrival, read in pages. */
 export async function* readRowsAfter(
   session: Session,
   afterSeq: number,
   lastSeq = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<OutlineRow, void, void> {
-  for (let after = afterSeq; ; ) {
-    const page = await session.tree.outline({ afterSeq: after, limit: PAGE });
+  for await (const page of outlinePages(session, afterSeq))
     for (const row of page) {
       if (row.seq > lastSeq) return;
       yield row;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    after = last.seq;
-  }
 }
 
 /** True if the row is a message of the user or the assistant. */

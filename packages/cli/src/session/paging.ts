@@ -3,16 +3,22 @@ import type { EntryId, OutlineRow, SearchPage, SearchRequest, Session, SessionFi
 /** Rows per page of an outline. */
 const PAGE = 5000;
 
-/** Reads the whole outline of a session, parents before children. `after`: only rows with a greater sequence number. */
-export async function readOutline(session: Session, after = 0): Promise<readonly OutlineRow[]> {
-  const rows: OutlineRow[] = [];
+/** The outline of a session in pages, parents before children. `after`: only rows with a greater sequence number. */
+export async function* outlinePages(session: Session, after = 0): AsyncGenerator<readonly OutlineRow[], void, void> {
   for (let afterSeq = after; ; ) {
     const page = await session.tree.outline({ afterSeq, limit: PAGE });
-    for (const row of page) rows.push(row);
+    yield page;
     const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return rows;
+    if (last === undefined || page.length < PAGE) return;
     afterSeq = last.seq;
   }
+}
+
+/** Reads the whole outline of a session, as `outlinePages`. */
+export async function readOutline(session: Session, after = 0): Promise<readonly OutlineRow[]> {
+  const rows: OutlineRow[] = [];
+  for await (const page of outlinePages(session, after)) for (const row of page) rows.push(row);
+  return rows;
 }
 
 /** Lists the subagent sessions of a session, recursively. One query per session and page. */
