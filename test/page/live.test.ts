@@ -6,13 +6,16 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { claudeLines, claudeNext, claudeReply, syncedHome } from "../sync/synced-home.js";
 import { holds, openPage, useBrowser } from "./browser.js";
 import { Home } from "./home.js";
-import { view } from "./viewer.js";
+import { useViewer, view } from "./viewer.js";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const CLAUDE = "0b5e8a52-1111-4222-8333-00000000000a";
 
 const browser = useBrowser();
 const home = new Home();
+// It shows a store that is there.
+beforeAll(() => home.withStore(async () => undefined));
+const viewer = useViewer(home);
 let sessions = 0;
 /** The session of a test. */
 let id = "";
@@ -33,7 +36,7 @@ const long = (name: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${name} ${at}. ${"The quick brown fox. ".repeat(30)}`);
 
 async function open(path = id): Promise<Page> {
-  const { address } = await view(home);
+  const { address } = viewer();
   const { page } = await openPage(browser(), `${address}${path}`, { followed: true });
   await page.locator('.live[data-state="on"]').waitFor();
   return page;
@@ -318,7 +321,7 @@ describe("moving and choosing", () => {
   });
 
   test("Escape in the tree of a narrow window leads back to the conversation", async () => {
-    const { address } = await view(home);
+    const { address } = viewer();
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, viewport: { width: 400, height: 700 } });
     await page.locator('.live[data-state="on"]').waitFor({ state: "attached" });
     await page.keyboard.press("t");
@@ -329,7 +332,7 @@ describe("moving and choosing", () => {
   });
 
   test("a search on a telephone has its words, its count and both buttons in the bar, beside each other", async () => {
-    const { address } = await view(home);
+    const { address } = viewer();
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, viewport: { width: 375, height: 700 } });
     await page.locator('.live[data-state="on"]').waitFor({ state: "attached" });
     for (const [words, found] of [
@@ -350,7 +353,7 @@ describe("moving and choosing", () => {
 
   test.each([960, 1100, 1280])("beside a long title a search has its place in a bar of %i pixels", async (width) => {
     await home.withStore((store) => store.renameSession(id, "Read all of the documentation first. ".repeat(6)));
-    const { address } = await view(home);
+    const { address } = viewer();
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, viewport: { width, height: 700 } });
     await page.locator('.live[data-state="on"]').waitFor();
     await page.fill("#words", "reply");
@@ -366,7 +369,7 @@ describe("moving and choosing", () => {
   });
 
   test("the menu of an entry copies its link and the commands that go on from it", async () => {
-    const { address } = await view(home);
+    const { address } = viewer();
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, permissions: ["clipboard-read", "clipboard-write"] });
     const copied = async (name: string) => {
       await article(page, "Prompt two").focus();
@@ -447,7 +450,7 @@ describe("a long session", () => {
   });
 
   test("is read without scripts in pieces", async () => {
-    const { address } = await view(home);
+    const { address } = viewer();
     const { page } = await openPage(browser(), `${address}long`, { followed: true, javaScriptEnabled: false });
     await article(page, "Question 0").waitFor();
     await page.getByRole("link", { name: "Later entries" }).click();
@@ -469,7 +472,7 @@ describe("axe finds nothing to complain of", () => {
       await session.moveLeaf(first);
       await session.append(assistantMessage("Another way"));
     });
-    const { address } = await view(home);
+    const { address } = viewer();
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, bypassCSP: true, ...options });
     await page.locator('.live[data-state="on"]').waitFor({ state: "attached" });
     await write("New");
