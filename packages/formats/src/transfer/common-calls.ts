@@ -19,25 +19,28 @@ interface CommonEdit {
   readonly all: boolean;
 }
 
-/** A call of a tool that most agents have, without the names that one of them gives it. */
-export type CommonCall =
+/** What calls of tools do that most agents have, and their arguments without the names that one of them gives them. */
+interface CommonActions {
   /** `offset`: the first line, from 1. */
-  | { readonly kind: "read"; readonly path: string; readonly offset?: number | undefined; readonly limit?: number | undefined }
-  | { readonly kind: "write"; readonly path: string; readonly content: string }
-  | { readonly kind: "edit"; readonly path: string; readonly edits: readonly CommonEdit[] }
-  | { readonly kind: "shell"; readonly command: string; readonly folder?: string | undefined }
-  | {
-      readonly kind: "grep";
-      readonly pattern: string;
-      readonly path?: string | undefined;
-      readonly glob?: string | undefined;
-      readonly ignoreCase: boolean;
-      /** True if the result is the names of the files, not their lines. */
-      readonly onlyFiles: boolean;
-    }
-  | { readonly kind: "glob"; readonly pattern: string; readonly path?: string | undefined }
-  | { readonly kind: "list"; readonly path: string }
-  | { readonly kind: "plan"; readonly todos: readonly Todo[] };
+  readonly read: { readonly path: string; readonly offset?: number | undefined; readonly limit?: number | undefined };
+  readonly write: { readonly path: string; readonly content: string };
+  readonly edit: { readonly path: string; readonly edits: readonly CommonEdit[] };
+  readonly shell: { readonly command: string; readonly folder?: string | undefined };
+  readonly grep: {
+    readonly pattern: string;
+    readonly path?: string | undefined;
+    readonly glob?: string | undefined;
+    readonly ignoreCase: boolean;
+    /** True if the result is the names of the files, not their lines. */
+    readonly onlyFiles: boolean;
+  };
+  readonly glob: { readonly pattern: string; readonly path?: string | undefined };
+  readonly list: { readonly path: string };
+  readonly plan: { readonly todos: readonly Todo[] };
+}
+
+/** A call of such a tool. */
+export type CommonCall<K extends keyof CommonActions = keyof CommonActions> = { [A in K]: { readonly kind: A } & CommonActions[A] }[K];
 
 const PATTERNS = ["pattern", "query", "regex"];
 const FOLDERS = ["path", "directory", "dir_path", "target_directory", "folder"];
@@ -171,10 +174,8 @@ function numberIn(args: Arguments, names: readonly string[]): number | undefined
 /** The programs whose tools calls can be written for. */
 export type ToolAgent = "pi" | "claude" | "codex" | "opencode";
 
-type Write<K extends CommonCall["kind"]> = (call: Extract<CommonCall, { kind: K }>, cwd: string) => NamedCall | undefined;
-
-/** The tools of each program: their names and their arguments. undefined: it has none for this. */
-type Tools = { readonly [K in CommonCall["kind"]]: Write<K> };
+/** The tools of a program: their names and their arguments. undefined: it has none for this. */
+type Tools = { readonly [K in keyof CommonActions]: (call: CommonCall<K>, cwd: string) => NamedCall | undefined };
 
 const named = (name: string, args: Arguments): NamedCall => ({
   name,
@@ -257,29 +258,11 @@ const STATUS: Readonly<Record<Todo["state"], string>> = { open: "pending", doing
 const AGENTS: Readonly<Record<ToolAgent, Tools>> = { pi: PI, claude: CLAUDE, codex: CODEX, opencode: OPENCODE };
 
 /** The call of the tool with which a program does this; undefined: it has none. `cwd`: the folder of the session; "": unknown. */
-export function writeCommonCall(call: CommonCall, agent: ToolAgent, cwd: string): NamedCall | undefined {
-  const tools = AGENTS[agent];
-  switch (call.kind) {
-    case "read":
-      return tools.read(call, cwd);
-    case "write":
-      return tools.write(call, cwd);
-    case "edit":
-      return tools.edit(call, cwd);
-    case "shell":
-      return tools.shell(call, cwd);
-    case "grep":
-      return tools.grep(call, cwd);
-    case "glob":
-      return tools.glob(call, cwd);
-    case "list":
-      return tools.list(call, cwd);
-    case "plan":
-      return tools.plan(call, cwd);
-  }
+export function writeCommonCall<K extends keyof CommonActions>(call: CommonCall<K>, agent: ToolAgent, cwd: string): NamedCall | undefined {
+  return AGENTS[agent][call.kind](call, cwd);
 }
 
-function inFolder({ command, folder }: Extract<CommonCall, { kind: "shell" }>, cwd: string): string {
+function inFolder({ command, folder }: CommonCall<"shell">, cwd: string): string {
   return folder === undefined || folder === cwd ? command : `cd ${quoted(folder)} && ${command}`;
 }
 
