@@ -134,28 +134,14 @@ export class ImportRun {
 
   readonly #store: Store;
   readonly #found: FoundFiles;
-  readonly #folders: SourceFolders;
-  readonly #formats: readonly SourceFormat[];
-  readonly #threads: ReadingThreads;
+  readonly #means: ImportMeans;
   readonly #options: ImportPathOptions;
-  readonly #mayBeWritten: ImportMeans["mayBeWritten"];
-  readonly #choices: ImportChoices | undefined;
 
-  constructor(
-    store: Store,
-    found: FoundFiles,
-    { folders, formats, threads, mayBeWritten, choices }: ImportMeans,
-    options: ImportPathOptions,
-  ) {
+  constructor(store: Store, found: FoundFiles, means: ImportMeans, options: ImportPathOptions) {
     this.#store = store;
     this.#found = found;
-    this.#folders = folders;
-    this.#formats = formats;
-    this.#threads = threads;
+    this.#means = means;
     this.#options = options;
-    this.#mayBeWritten = mayBeWritten;
-    this.#choices = choices;
-
     this.#failed = [...found.unreadable];
     this.#otherFiles = found.others.length;
     this.#skipped = found.others.slice(0, MOST_SKIPPED).map((path) => ({ path, reason: "it is no file, or a link that leads to none" }));
@@ -173,7 +159,7 @@ export class ImportRun {
     this.#progress(file, 0);
     let format: string | null | undefined;
     await this.#runOrRecordFailure(file.path, this.#found.isFolder, async () => {
-      format = await this.#whileHeld(file, () => this.#import(file)).finally(() => closeDetected(this.#folders));
+      format = await this.#whileHeld(file, () => this.#import(file)).finally(() => closeDetected(this.#means.folders));
     });
     this.#ended.push({ file, format });
     if (this.#waiting.isEmpty || this.#waiting.isFull) await this.finish();
@@ -193,7 +179,7 @@ export class ImportRun {
 
   async #endFile({ file, format }: EndedFile): Promise<void> {
     // A session of the file may have failed together with its starter.
-    if (format !== undefined && !this.#failed.some(({ path }) => path === file.path)) await this.#choices?.done(file.path, format);
+    if (format !== undefined && !this.#failed.some(({ path }) => path === file.path)) await this.#means.choices?.done(file.path, format);
     this.#filesDone += 1;
     this.#bytesDone += file.bytes;
     this.#progress(file, 0);
@@ -226,7 +212,7 @@ export class ImportRun {
 
   /** Returns the name of the format; null: it is of no known one. */
   async #import(file: FoundFile): Promise<string | null> {
-    if (this.#found.isFolder && this.#formats.some((format) => format.isPart?.(file.path, this.#folders) === true)) return null;
+    if (this.#found.isFolder && this.#means.formats.some((format) => format.isPart?.(file.path, this.#means.folders) === true)) return null;
     const format = await this.#detect(file);
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
@@ -235,7 +221,7 @@ export class ImportRun {
       return null;
     }
     // A session is imported with its agents, so it comes before them: each file is then imported once.
-    const starter = this.#byPath.get(format.starterOf?.(file.path, this.#folders) ?? "");
+    const starter = this.#byPath.get(format.starterOf?.(file.path, this.#means.folders) ?? "");
     if (starter !== undefined) await this.importFile(starter);
     if (!this.#starterOf.has(file.path)) await this.#importSessions(file, format);
     return format.name;
@@ -244,11 +230,13 @@ export class ImportRun {
   /** The format of a file. The thread that reads a database also copies it. */
   async #detect(file: FoundFile): Promise<SourceFormat | undefined> {
     const thread = this.#threadFor(file);
-    if (thread === undefined || !readHeadOnce(file.path, this.#folders).isSqlite)
-      return detectFormat(file.path, this.#formats, this.#folders);
+    if (thread === undefined || !readHeadOnce(file.path, this.#means.folders).isSqlite)
+      return detectFormat(file.path, this.#means.formats, this.#means.folders);
     const name = await this.#withThread(file, (one) => one.detect(file.path));
     // If it failed: what it met, this thread meets again and reports.
-    return name === FAILED ? detectFormat(file.path, this.#formats, this.#folders) : this.#formats.find((format) => format.name === name);
+    return name === FAILED
+      ? detectFormat(file.path, this.#means.formats, this.#means.folders)
+      : this.#means.formats.find((format) => format.name === name);
   }
 
   /**
@@ -275,8 +263,8 @@ export class ImportRun {
     const done = await this.#importByThread(file, format);
     if (done === undefined) return;
     let at = 0;
-    const earlier = (path: string) => this.#choices?.earlier(path);
-    for (const session of sessionsOfFile(file.path, format, this.#folders, (path) => this.#reads(file, path), earlier)) {
+    const earlier = (path: string) => this.#means.choices?.earlier(path);
+    for (const session of sessionsOfFile(file.path, format, this.#means.folders, (path) => this.#reads(file, path), earlier)) {
       if (at >= done) await this.#importOneOf(file, format, session);
       at += 1;
     }
@@ -301,11 +289,11 @@ export class ImportRun {
 
   /** The thread that reads a file; undefined: this one. Of a file that an earlier sync has read, only a part is new. */
   #threadFor({ path, bytes }: FoundFile): ReadingThread | undefined {
-    return this.#choices?.isNew(path) === false ? undefined : this.#threads.threadFor(bytes);
+    return this.#means.choices?.isNew(path) === false ? undefined : this.#means.threads.threadFor(bytes);
   }
 
   #reads(file: FoundFile, path: string): boolean {
-    return path === file.path || this.#choices?.reads(path) !== false;
+    return path === file.path || this.#means.choices?.reads(path) !== false;
   }
 
   async #importOneOf(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
@@ -323,12 +311,12 @@ export class ImportRun {
 
   async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
     const path = session.path ?? file.path;
-    const sync = await this.#choices?.choose(session, path);
-    if (this.#choices !== undefined && sync === undefined) return;
+    const sync = await this.#means.choices?.choose(session, path);
+    if (this.#means.choices !== undefined && sync === undefined) return;
     const onRecords = (records: number) => this.#progress(file, records);
     const writtenAtMs = Math.trunc(file.writtenAtMs);
     const heldUntil = (end: OpenEnd) =>
-      end.changedAtMs !== undefined || this.#mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
+      end.changedAtMs !== undefined || this.#means.mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
     const options = { format: format.name, path, writtenAtMs, onRecords, sync, heldUntil };
     const bytes = this.#byPath.get(path)?.bytes ?? 0;
     if (this.#mayWait(file, path) && sync?.known === undefined) {
@@ -343,12 +331,12 @@ export class ImportRun {
   /** True if the sessions of a file may be written together with those of others: it is small and new, and this thread reads it. */
   #mayWait(file: FoundFile, path: string): boolean {
     const isSmall = [file.path, path].every((one) => SessionBatch.takes(this.#byPath.get(one)?.bytes));
-    return isSmall && this.#found.files.length > 1 && this.#choices?.isNew(path) !== false && this.#threadFor(file) === undefined;
+    return isSmall && this.#found.files.length > 1 && this.#means.choices?.isNew(path) !== false && this.#threadFor(file) === undefined;
   }
 
   /** Lists a session that is in the store. */
   #list(imported: ImportedSession, { path, format }: AboutSession): void {
-    if (imported.heldUntilMs !== null) this.#choices?.hold(path);
+    if (imported.heldUntilMs !== null) this.#means.choices?.hold(path);
     // A copy of a session, or an agent that was imported before its starter, is listed once.
     if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;
     this.#listedIds.add(imported.sessionId);
