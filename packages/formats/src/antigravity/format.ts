@@ -1,12 +1,11 @@
 import { basename, dirname, join } from "node:path";
 import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, parseJsonObject, parseTime, stringAt } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, parseTime, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { readHeadOnce, readJsonLines } from "../source/json-lines.js";
 import { readRecordLog } from "../source/record-log.js";
-import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
+import { type SourceAgent, type SourceFormat, tryRead, tryReadObject } from "../source/source-format.js";
 import { AntigravityConversation } from "./conversation.js";
 
 const FILES = /^[^/]+\/\.system_generated\/logs\/transcript(?:_full)?\.jsonl$/;
@@ -53,9 +52,8 @@ const MOST_BYTES = 1 << 22;
 function directories(root: string, folders: SourceFolders): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const [cache, history] = [join(root, "cache", "last_conversations.json"), join(root, "history.jsonl")];
-  const readCache = () => parseJsonObject(readStart(cache, MOST_BYTES).toString("utf8"));
-  const last = (folders.has(cache) ? tryRead(cache, "", readCache).value : undefined) ?? {};
-  for (const [directory, id] of Object.entries(last)) if (typeof id === "string") found.set(id, directory);
+  for (const [directory, id] of Object.entries(tryReadObject(cache, folders, MOST_BYTES, "").value ?? {}))
+    if (typeof id === "string") found.set(id, directory);
   const readHistory = () => [...readJsonLines(history)].flatMap((line) => (line.kind === "object" ? [line.object] : []));
   for (const row of (folders.has(history) ? tryRead(history, "", readHistory).value : undefined) ?? []) {
     const [id, directory] = [stringAt(row, "conversationId"), stringAt(row, "workspace")];

@@ -4,7 +4,7 @@ import { type JsonObject, parseJsonObject } from "@bough/session-core/wire";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors.js";
 import { type FolderEntry, readStart, SourceFileReader, statPath } from "../source/source-file.js";
 import type { SourceFolders } from "../source/source-folders.js";
-import { type ReadAttempt, tryRead } from "../source/source-format.js";
+import { type ReadAttempt, tryRead, tryReadObject } from "../source/source-format.js";
 import { AGENT_FOLDER, agentIdOfFile, sessionIdOfFolder } from "./ids.js";
 import { indexFile } from "./index-file.js";
 import type { SessionFile } from "./session-file.js";
@@ -130,7 +130,6 @@ function indexCached(path: string): SessionFile {
 /** The content of `agent-<id>.meta.json` next to an agent's file; undefined if it is missing or not a JSON object. */
 export function readAgentMeta(path: string, folders: SourceFolders): ReadAttempt<JsonObject | undefined> {
   const meta = path.replace(/\.jsonl$/, ".meta.json");
-  const isThere = agentIdOfFile(path) !== undefined && folders.has(meta);
-  const read = () => (isThere ? parseJsonObject(readStart(meta, META_BYTES).toString("utf8")) : undefined);
-  return tryRead(meta, "what it says of the agent was left out", read);
+  if (agentIdOfFile(path) === undefined) return { value: undefined, problems: [] };
+  return tryReadObject(meta, folders, META_BYTES, "what it says of the agent was left out");
 }

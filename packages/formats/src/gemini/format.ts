@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { ReadingPosition, SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-document.js";
 import { readHeadOnce, readJsonLines } from "../source/json-lines.js";
 import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type FileHead, type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
+import { type FileHead, type SourceAgent, type SourceFormat, tryRead, tryReadObject } from "../source/source-format.js";
 import { checkpointSession, isCheckpoint } from "./checkpoint.js";
 import { Replay } from "./records.js";
 import { Versions } from "./versions.js";
@@ -154,8 +154,7 @@ function readRootFile(path: string, folders: SourceFolders): string | undefined 
 }
 
 function readProjects(path: string, name: string, { projectHash }: JsonObject, folders: SourceFolders): string | undefined {
-  const text = folders.has(path) ? tryRead(path, "", () => readStart(path, MOST_BYTES).toString("utf8")).value : undefined;
-  const projects = parseJsonObject(text ?? "")?.projects;
+  const projects = tryReadObject(path, folders, MOST_BYTES, "").value?.projects;
   if (!isObject(projects)) return undefined;
   return Object.keys(projects).find((directory) => projects[directory] === name || sha256(directory) === projectHash);
 }

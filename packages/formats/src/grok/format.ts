@@ -7,7 +7,7 @@ import { readHeadOnce } from "../source/json-lines.js";
 import { readRecordLog } from "../source/record-log.js";
 import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type SourceFormat, tryRead } from "../source/source-format.js";
+import { type SourceFormat, tryRead, tryReadObject } from "../source/source-format.js";
 import { AcpConversation } from "./conversation.js";
 
 /** Sessions of Grok Build: `sessions/<directory>/<session>/updates.jsonl`, the log from which it restores them, and `summary.json`. */
@@ -41,8 +41,7 @@ const KEPT = ["session_kind", "agent_name", "sandbox_profile", "git_root_dir", "
 
 function toSession(path: string, folders: SourceFolders): SourceSession {
   const file = join(dirname(path), "summary.json");
-  const read = () => parseJsonObject(readStart(file, SUMMARY_BYTES).toString("utf8"));
-  const summary = (folders.has(file) ? tryRead(file, "the title and directory were left out", read).value : undefined) ?? {};
+  const summary = tryReadObject(file, folders, SUMMARY_BYTES, "the title and directory were left out").value ?? {};
   const info = objectAt(summary, "info") ?? {};
   const first = readHeadOnce(path, folders).records.find(isUpdate) ?? {};
   const params = objectAt(first, "params") ?? {};

@@ -1,14 +1,13 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
 import { agentSessionId, derivedId } from "../source/derived-id.js";
 import { readHeadOnce } from "../source/json-lines.js";
 import { readRecordLog } from "../source/record-log.js";
-import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type SourceFormat, tryRead } from "../source/source-format.js";
+import { type SourceFormat, tryReadObject } from "../source/source-format.js";
 import { TreeConversation } from "../source/tree-log.js";
 import { readQwenRecord } from "./records.js";
 
@@ -85,8 +84,7 @@ function agentHeader(
   folders: SourceFolders,
 ): Pick<SourceHeader, "sessionId" | "kind" | "parent" | "title"> {
   const file = path.replace(/\.jsonl$/, ".meta.json");
-  const read = () => parseJsonObject(readStart(file, META_BYTES).toString("utf8"));
-  const meta = (folders.has(file) ? tryRead(file, "what it says of the agent was left out", read).value : undefined) ?? {};
+  const meta = tryReadObject(file, folders, META_BYTES, "what it says of the agent was left out").value ?? {};
   const toolCallId = stringAt(meta, "toolUseId");
   return {
     sessionId: agentSessionId(sessionId, agent),

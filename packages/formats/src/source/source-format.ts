@@ -1,7 +1,8 @@
 import type { ImportProblem, SessionId } from "@bough/session-core";
 import type { ReadingPosition, SourceSession } from "@bough/session-core/engine";
-import type { JsonObject } from "@bough/session-core/wire";
+import { type JsonObject, parseJsonObject } from "@bough/session-core/wire";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import { readStart } from "./source-file.js";
 import type { SourceFolders } from "./source-folders.js";
 
 /** The start of a file, from which its format is detected. */
@@ -105,6 +106,20 @@ export function tryRead<T>(path: string, consequence: string, read: () => T): Re
     const reason = error instanceof SourceUnreadableError ? error.reason : error.message;
     return { value: undefined, problems: [{ code: "unreadable-file", path, line: null, message: `${consequence}: ${reason}` }] };
   }
+}
+
+/**
+ * Reads a small JSON object beside a session. `value` is undefined without a problem if there is no file, or one that is no object, as
+ * the first `mostBytes` of a longer one are not.
+ */
+export function tryReadObject(
+  path: string,
+  folders: SourceFolders,
+  mostBytes: number,
+  consequence: string,
+): ReadAttempt<JsonObject | undefined> {
+  const read = () => (folders.has(path) ? parseJsonObject(readStart(path, mostBytes).toString("utf8")) : undefined);
+  return tryRead(path, consequence, read);
 }
 
 const OF_FILE = [SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError];

@@ -1,15 +1,14 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import { ReadFromStartError, type ReadingPosition, type SourceHeader } from "@bough/session-core/engine";
-import { isId, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
+import { isId, objectAt, stringAt } from "@bough/session-core/wire";
 import { isEvent, readEventFile } from "../copilot/format.js";
 import { applicationFolder } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
 import { isDocument, readDocumentHead } from "../source/json-document.js";
 import { readHeadOnce } from "../source/json-lines.js";
-import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type FileHead, type SourceEnvironment, type SourceFormat, tryRead } from "../source/source-format.js";
+import { type FileHead, type SourceEnvironment, type SourceFormat, tryReadObject } from "../source/source-format.js";
 import { ChatFile, LISTS } from "./chat-file.js";
 import { isChange, isChat } from "./mutation-log.js";
 
@@ -132,8 +131,7 @@ const MOST_BYTES = 1 << 16;
 /** The URI of the folder or workspace of a chat; undefined: a window without one. */
 function readWorkspace(path: string, folders: SourceFolders): string | undefined {
   const file = join(dirname(dirname(path)), "workspace.json");
-  const read = () => (folders.has(file) ? parseJsonObject(readStart(file, MOST_BYTES).toString("utf8")) : undefined);
-  const workspace = tryRead(file, "the folder was left out", read).value ?? {};
+  const workspace = tryReadObject(file, folders, MOST_BYTES, "the folder was left out").value ?? {};
   return stringAt(workspace, "folder") ?? stringAt(workspace, "workspace") ?? stringAt(workspace, "configuration");
 }
 
