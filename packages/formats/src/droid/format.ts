@@ -1,11 +1,10 @@
 import { basename } from "node:path";
-import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
 import {
   isId,
   isObject,
   type JsonObject,
   objectAt,
-  parseJsonObject,
   parseTime,
   stringAt,
   toContent,
@@ -27,9 +26,8 @@ import {
   userPayload,
 } from "../source/payloads.js";
 import { readRecordLog } from "../source/record-log.js";
-import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type SourceFormat, tryRead } from "../source/source-format.js";
+import { type SourceFormat, tryReadObject } from "../source/source-format.js";
 import { TreeConversation, type TreeReading, type TreeRecord } from "../source/tree-log.js";
 
 /** Sessions of Droid (Factory): `<session>.jsonl` with Anthropic's blocks, and `<session>.settings.json` with its model. */
@@ -73,9 +71,7 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   const name = basename(path).replace(/\.jsonl$/, "");
   const own = stringAt(start, "id") ?? stringAt(start, "sessionId") ?? name;
   const sessionId = isId(own) ? own : derivedId("droid", own);
-  const file = settingsOf(path);
-  const read = () => parseJsonObject(readStart(file, SETTINGS_BYTES).toString("utf8"));
-  const settings = (folders.has(file) ? tryRead(file, "its model was left out", read).value : undefined) ?? {};
+  const settings = tryReadObject(settingsOf(path), folders, SETTINGS_BYTES, "its model was left out").value ?? {};
   const [caller, toolCallId] = [stringAt(start, "callingSessionId"), stringAt(start, "callingToolUseId")];
   const given = stringAt(start, "sessionTitle") ?? stringAt(start, "title");
   const title = given === "" || given === UNTITLED ? undefined : given;
@@ -89,23 +85,10 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
     metadata: without(start, KNOWN),
   };
   const model = stringAt(settings, "model");
-  const log = readRecordLog(
-    path,
-    (state) =>
-      new TreeConversation({ path, sessionId, startMs: header.createdAtMs ?? 0, state }, (record, reading) =>
-        readRecord(record, reading, own, model),
-      ),
-  );
+  const read = (record: JsonObject, reading: TreeReading) => readRecord(record, reading, own, model);
+  const begin = (state?: JsonObject) => new TreeConversation({ path, sessionId, startMs: header.createdAtMs ?? 0, state }, read);
   const isNamed = start.isSessionTitleManuallySet === true && title !== undefined;
-  return {
-    header,
-    path,
-    ...log,
-    *records(from): Generator<SourceRecord, void, void> {
-      if (isNamed) yield { kind: "title", title, source: "user" };
-      yield* log.records(from);
-    },
-  };
+  return { header, path, ...readRecordLog(path, begin, isNamed ? [{ kind: "title", title, source: "user" }] : []) };
 }
 
 /** The session that a fork or a rewind copied up to a message, or that a compaction continues. */

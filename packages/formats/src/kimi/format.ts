@@ -1,14 +1,13 @@
 import { basename, dirname, join } from "node:path";
-import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt } from "@bough/session-core/wire";
+import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
+import { isId, isObject, type JsonObject, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
 import { agentSessionId, derivedId } from "../source/derived-id.js";
 import { readHeadOnce, readJsonLines } from "../source/json-lines.js";
 import { toText } from "../source/payloads.js";
 import { readRecordLog } from "../source/record-log.js";
-import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type SourceFormat, tryRead } from "../source/source-format.js";
+import { type SourceFormat, tryRead, tryReadObject } from "../source/source-format.js";
 import { KimiConversation } from "./conversation.js";
 
 /** Sessions of Kimi Code: `<session>/agents/<agent>/wire.jsonl`, a journal for each agent, and `<session>/state.json`. */
@@ -51,8 +50,7 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   const [agent, folder] = [basename(dirname(path)), sessionFolder(path)];
   const isPlaced = basename(dirname(dirname(path))) === "agents";
   const file = join(folder, "state.json");
-  const readState = () => parseJsonObject(readStart(file, STATE_BYTES).toString("utf8"));
-  const state = (isPlaced && folders.has(file) ? tryRead(file, "the title and directory were left out", readState).value : undefined) ?? {};
+  const state = (isPlaced ? tryReadObject(file, folders, STATE_BYTES, "the title and directory were left out").value : undefined) ?? {};
   const own = stringAt(state, "id") ?? (isPlaced ? basename(folder) : basename(path).replace(/\.jsonl$/, ""));
   const sessionId = isId(own) ? own : derivedId("kimi", own);
   const isSubagent = isPlaced && agent !== "main";
@@ -65,17 +63,9 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   const header: SourceHeader = isSubagent
     ? { ...facts, ...agentHeader(path, sessionId, agent, folders) }
     : { ...facts, sessionId, title, kind: "conversation", metadata: { protocol: first.protocol_version } };
-  const log = readRecordLog(path, (earlier) => new KimiConversation(header.sessionId, header.createdAtMs ?? 0, isSubagent, earlier));
+  const begin = (earlier?: JsonObject) => new KimiConversation(header.sessionId, header.createdAtMs ?? 0, isSubagent, earlier);
   const isNamed = !isSubagent && state.isCustomTitle === true && title !== undefined;
-  return {
-    header,
-    path,
-    ...log,
-    *records(from): Generator<SourceRecord, void, void> {
-      if (isNamed) yield { kind: "title", title, source: "user" };
-      yield* log.records(from);
-    },
-  };
+  return { header, path, ...readRecordLog(path, begin, isNamed ? [{ kind: "title", title, source: "user" }] : []) };
 }
 
 function agentHeader(

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { ImportProblem, SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
+import type { JsonObject } from "@bough/session-core/wire";
 import { UnknownFormatError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
@@ -94,16 +95,9 @@ class SessionCollector {
 }
 
 function toSession(file: PiFile, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
-  const log = readRecordLog(file.path, (state) => new PiConversation(file, header.sessionId, state));
-  return {
-    header,
-    path: file.path,
-    *records(from) {
-      for (const problem of problems) yield { kind: "problem", problem };
-      yield* log.records(from);
-    },
-    position: log.position,
-  };
+  const begin = (state?: JsonObject) => new PiConversation(file, header.sessionId, state);
+  const found = problems.map((problem) => ({ kind: "problem", problem }) as const);
+  return { header, path: file.path, ...readRecordLog(file.path, begin, found) };
 }
 
 /** The files of a session's subagents, and a problem for each file that cannot be read. */

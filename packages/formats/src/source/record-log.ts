@@ -22,13 +22,16 @@ export interface LogConversation {
  * may still write.
  *
  * @param start makes the conversation, from the state of an earlier reading if there is one.
+ * @param first what each reading yields before the records of the log: what other files say of the session, and problems of these.
  */
 export function readRecordLog(
   path: string,
   start: (state: JsonObject | undefined) => LogConversation,
+  first: readonly SourceRecord[] = [],
 ): Required<Pick<SourceSession, "records" | "position">> {
   let position: ReadingPosition | undefined;
   function* records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
+    yield* first;
     const conversation = start(from?.state);
     let end = from === undefined ? { offset: 0, line: 0 } : { offset: from.offset, line: from.line };
     /** The place before records that become one entry with later ones, or before a last line that may be torn. */
