@@ -18,23 +18,27 @@ import type { SessionTable } from "../schema.js";
 import { indexTitle, mergeIndex } from "../search/search-index.js";
 import { forgetSourceSession } from "./source-files.js";
 
+// Changes no row if there is a session of this id. No RETURNING: with it, SQLite also looks for rows of a session that is new in every table.
 const insertSession = query<SessionColumns>(({ db, p }) =>
-  db.insertInto("session").values({
-    id: p.id,
-    kind: p.kind,
-    title: p.title,
-    title_source: p.title_source,
-    cwd: p.cwd,
-    created_at_ms: p.created_at_ms,
-    active_at_ms: p.active_at_ms,
-    parent_session_id: p.parent_session_id,
-    parent_entry_id: p.parent_entry_id,
-    parent_call_id: p.parent_call_id,
-    source_format: p.source_format,
-    source_path: p.source_path,
-    source_id: p.source_id,
-    metadata_json: p.metadata_json,
-  }),
+  db
+    .insertInto("session")
+    .values({
+      id: p.id,
+      kind: p.kind,
+      title: p.title,
+      title_source: p.title_source,
+      cwd: p.cwd,
+      created_at_ms: p.created_at_ms,
+      active_at_ms: p.active_at_ms,
+      parent_session_id: p.parent_session_id,
+      parent_entry_id: p.parent_entry_id,
+      parent_call_id: p.parent_call_id,
+      source_format: p.source_format,
+      source_path: p.source_path,
+      source_id: p.source_id,
+      metadata_json: p.metadata_json,
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing()),
 );
 
 const sessionById = query<{ id: SessionId }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("id", "=", p.id));
@@ -51,12 +55,11 @@ const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
 export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionRow {
   const row = sessionColumns(session, source);
   const { id } = row;
-  if (findSessionRow(connection, id) !== undefined) throw new SessionExistsError(id);
-  connection.run(insertSession, row);
+  if (connection.run(insertSession, row) === 0) throw new SessionExistsError(id);
   const seq = requireSessionSeq(connection, id);
   connection.run(insertLeaf, { session: seq, name: MAIN_LEAF });
   if (row.title !== null) indexTitle(connection, seq, row.title);
-  if (session.metadata !== undefined) indexMetadata(connection, seq, session.metadata);
+  if (session.metadata !== undefined) insertMetadata(connection, seq, session.metadata);
   return { id, seq };
 }
 
@@ -187,6 +190,10 @@ const insertRow = query<{ session: SessionSeq; key: string; value: string }>(({ 
  */
 export function indexMetadata(connection: Connection, session: SessionSeq, metadata: Readonly<Record<string, unknown>>): void {
   connection.run(removeRows, { session });
+  insertMetadata(connection, session, metadata);
+}
+
+function insertMetadata(connection: Connection, session: SessionSeq, metadata: Readonly<Record<string, unknown>>): void {
   for (const { key, value } of metadataRows(metadata)) connection.run(insertRow, { session, key, value });
 }
 
