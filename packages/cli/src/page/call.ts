@@ -92,9 +92,9 @@ function shellHtml(command: string): Html {
   return preHtml("code", command, "bash");
 }
 
-/** A value as JSON. */
-export function jsonHtml(value: unknown, { mask }: ShownParts): Html {
-  return preHtml("code", mask(toPrintedJson(value) ?? ""), "json");
+/** A value as JSON, without secrets that are recognized by what stands before them, as in `"password": "…"`. */
+export function jsonHtml(value: unknown, { masks }: ShownParts): Html {
+  return preHtml("code", masks.maskValue(toPrintedJson(value) ?? ""), "json");
 }
 
 function resultSize(result: ResultPart | null): string {

@@ -29,7 +29,7 @@ export async function* comparePage(served: ServedSession, page: ServedPage, a: n
   );
   const { commonAncestor, left, right, filesInBoth, onlyLeft, onlyRight } = comparison;
   const from = commonAncestor === undefined ? NONE : index.indexOf(commonAncestor.id);
-  const mask = (text: string) => page.maskLine(text);
+  const mask = (text: string) => page.masks.maskLine(text);
   const both =
     commonAncestor === undefined
       ? html`<p>They share no entry.</p>`
@@ -57,8 +57,8 @@ async function sideHtml(
   for await (const piece of page.entries(rows.slice(0, MAX_ENTRIES))) articles += piece;
   const more =
     rows.length > MAX_ENTRIES ? html`<p class="note">and ${counted(rows.length - MAX_ENTRIES, "more entry", "more entries")}</p>` : NOTHING;
-  const title = marked === undefined ? "" : withoutMarks(page.maskLine(marked.preview));
-  const badge = label === null ? NOTHING : html` <span class="label">${page.maskLine(label)}</span>`;
-  const summed = summary === null ? NOTHING : html`<h3>Summary</h3>${textHtml(page.mask(summary.text), 4)}`;
+  const title = marked === undefined ? "" : withoutMarks(page.masks.maskLine(marked.preview));
+  const badge = label === null ? NOTHING : html` <span class="label">${page.masks.maskLine(label)}</span>`;
+  const summed = summary === null ? NOTHING : html`<h3>Summary</h3>${textHtml(page.masks.maskValue(summary.text), 4)}`;
   return html`<section aria-labelledby="side-${name}"><h2 id="side-${name}">${name}${badge} <a href="${page.address}#e=${marked?.id ?? ""}">${title}</a></h2><p class="note">${entries === 0 ? "No entries of its own." : figures}</p>${summed}${renderedHtml(articles)}${more}</section>`;
 }

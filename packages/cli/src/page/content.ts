@@ -1,7 +1,14 @@
+import type { SessionMasker } from "@bough/formats/secrets";
 import { type AttachmentPart, bytes, counted, type EntryView, type ViewPart } from "@bough/session-core/view";
 import type { Folds } from "./folds.js";
 import { type Html, html, NOTHING } from "./html.js";
 import { type HeadingLevel, renderMarkdown } from "./markdown.js";
+
+/** Replaces the secrets of a page: in its entries, in texts of one line, and in other values. */
+export type Masks = Pick<SessionMasker, "maskEntry" | "maskLine" | "maskValue">;
+
+/** Replaces nothing. */
+export const NO_MASKS: Masks = { maskEntry: (entry) => entry, maskLine: (text) => text, maskValue: (value) => value };
 
 /** The parts of a session that are shown, and their form. */
 export interface ShownParts {
@@ -9,8 +16,7 @@ export interface ShownParts {
   readonly thinking: boolean;
   /** Tool output: none, its first 20 lines, or all. */
   readonly toolOutput: "none" | "short" | "full";
-  /** Replaces secrets that are recognized by what stands before them, as in `"password": "…"`. */
-  readonly mask: (text: string) => string;
+  readonly masks: Masks;
   readonly folds: Folds;
 }
 

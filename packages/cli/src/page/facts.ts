@@ -1,6 +1,7 @@
 import { type EntryId, fileLists, type Session, type SessionRecord } from "@bough/session-core";
 import { type Cost, costText, count, counted, type PriceList } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
+import type { Masks } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 
 /** Files that are listed; the others are counted. */
@@ -17,7 +18,7 @@ interface FactOptions {
   readonly entries: number;
   /** True if the page has no other branch: then figures of the whole session are left out. */
   readonly branchOnly: boolean;
-  readonly mask: (text: string) => string;
+  readonly masks: Masks;
   readonly prices: PriceList;
 }
 
@@ -28,7 +29,7 @@ interface FactOptions {
 export async function factsHtml(
   session: Session,
   record: SessionRecord,
-  { leafId, entries, branchOnly, mask, prices }: FactOptions,
+  { leafId, entries, branchOnly, masks, prices }: FactOptions,
 ): Promise<Html> {
   const { model } = await session.settings(leafId);
   const facts = [
@@ -39,7 +40,7 @@ export async function factsHtml(
     `session ${record.id}`,
   ];
   const line = joinHtml(
-    facts.filter((fact) => fact !== "").map((fact) => html`<span>${mask(fact)}</span>`),
+    facts.filter((fact) => fact !== "").map((fact) => html`<span>${masks.maskValue(fact)}</span>`),
     " · ",
   );
   const figures = branchOnly ? [] : await figuresOf(session, record, prices);
@@ -48,7 +49,7 @@ export async function factsHtml(
     leafId === null || entries > MAX_ENTRIES_WITH_FILES ? [] : fileLists(await session.fileOperations({ toId: leafId })).modifiedFiles;
   const summary = [...(figures.length === 0 ? [] : ["Figures"]), ...(files.length === 0 ? [] : [counted(files.length, "changed file")])];
   if (summary.length === 0) return html`<p>${line}</p>`;
-  return html`<p>${line}</p><details id="facts"><summary>${summary.join(", ")}</summary><dl>${joinHtml(listed)}</dl>${filesHtml(files.map(mask))}</details>`;
+  return html`<p>${line}</p><details id="facts"><summary>${summary.join(", ")}</summary><dl>${joinHtml(listed)}</dl>${filesHtml(masks.maskValue(files))}</details>`;
 }
 
 /** The figures of a whole session, by name. */

@@ -101,10 +101,10 @@ class PageWriter {
       leafId: this.#leaf?.id ?? null,
       entries: this.#rows.length,
       branchOnly: this.#options.branchOnly === true,
-      mask: (text) => this.#steps.mask(text),
+      masks: this.#steps.masks,
       prices: this.#options.prices ?? new PriceList(),
     });
-    yield documentStart(this.#steps.maskLine(this.#title()), facts).text;
+    yield documentStart(this.#steps.masks.maskLine(this.#title()), facts).text;
     yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
       if (at === 1) yield `${await this.#pathEnd()}<template id="elsewhere">`;
@@ -153,7 +153,7 @@ class PageWriter {
       const at = this.#rowOfId.get(entry.id) ?? -1;
       this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
       if (this.#steps.leavesOut(entry)) this.#unshown.push(entry.id);
-      else yield this.#steps.masked(entry);
+      else yield this.#steps.masks.maskEntry(entry);
     }
   }
 
@@ -193,7 +193,7 @@ class PageWriter {
     for (const child of children) {
       const entry = await this.#session.entry(child.id);
       if (isPrivate(entry) && this.#options.private !== true) continue;
-      const text = previewOf(this.#steps.masked(entry), this.#record.cwd) || child.type;
+      const text = previewOf(this.#steps.masks.maskEntry(entry), this.#record.cwd) || child.type;
       const row = this.#rowOfId.get(child.id) ?? NONE;
       items.push({ id: child.id, row, text, ...this.#branchFacts(row) });
     }

@@ -6,6 +6,7 @@ import { withTotals } from "../session/chosen-sessions.js";
 import { asksForEntries, meetsRecord, parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
 import { describeMatched, unfinishedQuery } from "../session/typed-text.js";
 import { NONE } from "../tree/tree-index.js";
+import type { Masks } from "./content.js";
 import { plainHit, withoutMarks } from "./plain-text.js";
 import type { FoundEntry, FoundInSession } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
@@ -18,7 +19,7 @@ const PAGE = 500;
 const MAX_SNIPPETS = 50;
 
 interface FindOptions {
-  readonly maskLine: (text: string) => string;
+  readonly masks: Masks;
   readonly private?: boolean;
   readonly prices?: PriceList;
   readonly now: () => number;
@@ -45,7 +46,7 @@ export async function findInSession(store: Store, served: ServedSession, typed: 
     for (let cursor: string | undefined; ; ) {
       const isFirst = hits.length === 0;
       const page = await served.session.search({ ...request, limit: isFirst ? MAX_SNIPPETS : PAGE, snippets: isFirst, cursor });
-      hits.push(...page.hits.flatMap((hit) => foundEntry(served, hit, options.maskLine)));
+      hits.push(...page.hits.flatMap((hit) => foundEntry(served, hit, options.masks)));
       const { total, matched } = page;
       if (page.next === null || hits.length >= MAX_HITS) return { hits, total, words: searched, matched, note: describeMatched(matched) };
       cursor = page.next;
@@ -68,12 +69,12 @@ async function isChosen(store: Store, { record }: ServedSession, { sessions }: T
 }
 
 /** None: the hit is a title, or an entry that arrived since. */
-function foundEntry(served: ServedSession, hit: SearchHit, maskLine: (text: string) => string): readonly FoundEntry[] {
+function foundEntry(served: ServedSession, hit: SearchHit, masks: Masks): readonly FoundEntry[] {
   const { entryId } = hit;
   const row = entryId === null ? NONE : served.index.indexOf(entryId);
   if (entryId === null || row === NONE) return [];
-  const masked = maskLine(hit.snippet);
+  const masked = masks.maskLine(hit.snippet);
   const { snippet, matches } = plainHit(masked === hit.snippet ? hit : { ...hit, snippet: masked, matches: [] });
-  const text = withoutMarks(maskLine(served.index.row(row).preview));
+  const text = withoutMarks(masks.maskLine(served.index.row(row).preview));
   return [{ id: entryId, row, text, kind: rowKind(served.index.row(row)), snippet, matches }];
 }

@@ -5,12 +5,12 @@ import { sessionTitle } from "../session/names.js";
 import { childrenByEntry } from "../session/paging.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { NONE } from "../tree/tree-index.js";
+import { type Masks, NO_MASKS } from "./content.js";
 import { documentEnd, documentStart } from "./document.js";
 import { factsHtml } from "./facts.js";
 import { type ForkItem, forkHtml } from "./fork.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import type { LearningMasks } from "./learning-masks.js";
-import { masksBy } from "./masks.js";
 import type { BranchState } from "./sent.js";
 import type { Block, ServedSession } from "./served-session.js";
 import { ServedTree } from "./served-tree.js";
@@ -37,17 +37,19 @@ export interface ServedPageOptions extends StepOptions {
 export class ServedPage {
   readonly #store: Store;
   readonly #served: ServedSession;
-  readonly #masks: LearningMasks | undefined;
+  readonly #learning: LearningMasks | undefined;
   readonly #options: ServedPageOptions;
-  readonly #tree: ServedTree;
+  readonly masks: Masks;
+  readonly tree: ServedTree;
   #subagents: Promise<ReadonlyMap<EntryId, readonly SessionRecord[]>> | undefined;
 
-  constructor(store: Store, served: ServedSession, masks: LearningMasks | undefined, options: ServedPageOptions) {
+  constructor(store: Store, served: ServedSession, learning: LearningMasks | undefined, options: ServedPageOptions) {
     this.#store = store;
     this.#served = served;
-    this.#masks = masks;
-    this.#options = { ...options, ...(masks === undefined ? {} : masksBy(masks.masker)) };
-    this.#tree = new ServedTree(served, (text) => this.maskLine(text));
+    this.#learning = learning;
+    this.masks = learning?.masker ?? NO_MASKS;
+    this.#options = { ...options, masks: this.masks };
+    this.tree = new ServedTree(served, this.masks);
   }
 
   /** The path of the parts of this session. */
@@ -60,18 +62,14 @@ export class ServedPage {
     return `${this.#options.root}${encodeURIComponent(this.#served.session.id)}`;
   }
 
-  get tree(): ServedTree {
-    return this.#tree;
-  }
-
   /** Searches the session for secrets, as far as that is done before something is shown. Every other part needs it before. */
   async learn({ payloadBytes }: SessionRecord): Promise<void> {
-    await this.#masks?.learn(payloadBytes);
+    await this.#learning?.learn(payloadBytes);
   }
 
   /** Searches what `learn` left of a long session, in the background. */
   learnLater(): void {
-    this.#masks?.learnLater();
+    this.#learning?.learnLater();
   }
 
   /**
@@ -86,7 +84,7 @@ export class ServedPage {
       leafId: session.leafId,
       entries: record.entryCount,
       branchOnly: false,
-      mask: (text) => this.mask(text),
+      masks: this.masks,
       prices,
     });
     const data = { base: this.#base, ...(hasList ? { home: root } : {}), ...(store === undefined ? {} : { store }), session: record.id };
@@ -110,7 +108,7 @@ export class ServedPage {
     yield this.#pagesHtml(path, blocks, first).text;
     yield html`<p id="held" class="note" role="status"${state.isHeld ? NOTHING : html` hidden`}>A reply is ${BEING_WRITTEN} …</p></main>`
       .text;
-    yield html`<nav id="tree" aria-label="Tree of the session" tabindex="-1"><div role="tree" aria-label="Entries of the session" id="rows">${joinHtml(this.#tree.roots.map((line, at) => this.#tree.lineHtml(line, at === 0 ? FIRST_CHUNKS : 0)))}</div></nav>`
+    yield html`<nav id="tree" aria-label="Tree of the session" tabindex="-1"><div role="tree" aria-label="Entries of the session" id="rows">${joinHtml(this.tree.roots.map((line, at) => this.tree.lineHtml(line, at === 0 ? FIRST_CHUNKS : 0)))}</div></nav>`
       .text;
     yield html`<footer id="closing">${this.#closing(blocks.length <= FIRST_BLOCKS ? writer : undefined)}</footer>`.text;
     yield documentEnd("all").text;
@@ -145,7 +143,7 @@ export class ServedPage {
 
   /** The rows of a chunk of the tree, in a document of their own. */
   async *rows(line: string, chunk: number): AsyncGenerator<string, void, void> {
-    yield `<!doctype html><title>Rows</title><div class="rows">${this.#tree.chunk(line, chunk).text}</div>`;
+    yield `<!doctype html><title>Rows</title><div class="rows">${this.tree.chunk(line, chunk).text}</div>`;
   }
 
   /** The articles of rows of one branch. */
@@ -199,7 +197,7 @@ export class ServedPage {
     const { index, session } = this.#served;
     for (const entry of (await session.entriesById(rows.map((at) => index.idOf(at)))).values()) {
       if (writer.leavesOut(entry)) unshown.push(entry.id);
-      else yield writer.masked(entry);
+      else yield writer.masks.maskEntry(entry);
     }
   }
 
@@ -219,10 +217,17 @@ export class ServedPage {
       const { id, depth, type } = index.row(child);
       const end = index.row(this.#served.newestBelow(child));
       const entry = entries.get(id);
-      const text = (entry && previewOf(this.#options.maskEntry?.(entry) ?? entry, record.cwd)) || type;
+      const text = (entry && previewOf(this.masks.maskEntry(entry), record.cwd)) || type;
       const label = labels.get(id);
       return {
-        ...{ id, row: child, text, label: label && this.maskLine(label), entries: end.depth - depth + 1, activeAtMs: end.createdAtMs },
+        ...{
+          id,
+          row: child,
+          text,
+          label: label && this.masks.maskLine(label),
+          entries: end.depth - depth + 1,
+          activeAtMs: end.createdAtMs,
+        },
         compare: at === 0 ? undefined : `${this.#base}compare?a=${encodeURIComponent(first)}&b=${encodeURIComponent(id)}`,
       };
     });
@@ -241,7 +246,7 @@ export class ServedPage {
   #subagentsHtml(records: readonly SessionRecord[]): Html {
     const items = records.map(
       (record) =>
-        html`<li><a href="${this.#options.root}${encodeURIComponent(record.id)}">${this.maskLine(sessionTitle(record))}</a> <span class="size">${counted(record.messageCount, "message")}</span></li>`,
+        html`<li><a href="${this.#options.root}${encodeURIComponent(record.id)}">${this.masks.maskLine(sessionTitle(record))}</a> <span class="size">${counted(record.messageCount, "message")}</span></li>`,
     );
     return html`<div class="subagents"><p class="note">${counted(records.length, "subagent")}:</p><ul>${joinHtml(items)}</ul></div>`;
   }
@@ -278,24 +283,16 @@ export class ServedPage {
 
   #closing(writer: StepWriter | undefined): Html {
     const secrets =
-      this.#masks === undefined
+      this.#learning === undefined
         ? "Secrets are not masked."
-        : this.#masks.isBehind
+        : this.#learning.isBehind
           ? "Secrets are masked by their form; the session is still searched for others."
           : "Secrets are masked.";
     return joinHtml([writer?.omitted.line(), secrets].flatMap((line) => (line === undefined ? [] : [html`<p>${line}</p>`])));
   }
 
   #title(record: SessionRecord): string {
-    return this.maskLine(record.title ?? record.firstText ?? `Session ${record.id}`);
-  }
-
-  mask(text: string): string {
-    return this.#options.mask?.(text) ?? text;
-  }
-
-  maskLine(text: string): string {
-    return this.#options.maskLine?.(text) ?? text;
+    return this.masks.maskLine(record.title ?? record.firstText ?? `Session ${record.id}`);
   }
 
   #rowOf(id: EntryId | null): number {

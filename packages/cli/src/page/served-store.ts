@@ -26,7 +26,6 @@ export interface ServedStoreOptions extends StepOptions {
 interface Opened {
   readonly served: ServedSession;
   readonly page: ServedPage;
-  readonly masks: LearningMasks | undefined;
 }
 
 /** Sessions whose outline is remembered at once. */
@@ -111,7 +110,7 @@ export class ServedStore {
       this.#wake();
     };
     const masks = withSecrets ? undefined : new LearningMasks(session, onLearned);
-    return { served, masks, page: new ServedPage(this.#store, served, masks, { ...options, root, hasList: only === undefined }) };
+    return { served, page: new ServedPage(this.#store, served, masks, { ...options, root, hasList: only === undefined }) };
   }
 
   async #part({ served, page }: Opened, part: string, query: URLSearchParams): Promise<Answer> {
@@ -136,7 +135,7 @@ export class ServedStore {
         return { kind: "page", pieces: page.rows(query.get("line") ?? "", figure("chunk")) };
       case "find":
         return json<FoundInSession>(
-          await findInSession(this.#store, served, query.get("q") ?? "", { ...this.#options, maskLine: (text) => page.maskLine(text) }),
+          await findInSession(this.#store, served, query.get("q") ?? "", { ...this.#options, masks: page.masks }),
         );
       case "compare":
         return { kind: "page", pieces: comparePage(served, page, row("a"), row("b")) };

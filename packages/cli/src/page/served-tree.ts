@@ -2,6 +2,7 @@ import { isOnlyCalls } from "@bough/session-core/view";
 import { filterBit } from "../tree/filter.js";
 import { NONE } from "../tree/tree-index.js";
 import type { BranchLine, BranchShape, Segment } from "./branches.js";
+import type { Masks } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import { withoutMarks } from "./plain-text.js";
 import type { ChunkState } from "./sent.js";
@@ -21,14 +22,14 @@ interface Item {
  */
 export class ServedTree {
   readonly #served: ServedSession;
-  readonly #maskLine: (text: string) => string;
+  readonly #masks: Masks;
   #shape: BranchShape | undefined;
   readonly #lines = new Map<string, BranchLine>();
   readonly #items = new Map<string, readonly Item[]>();
 
-  constructor(served: ServedSession, maskLine: (text: string) => string) {
+  constructor(served: ServedSession, masks: Masks) {
     this.#served = served;
-    this.#maskLine = maskLine;
+    this.#masks = masks;
   }
 
   /** The lines that begin with first entries, the active one first. */
@@ -67,8 +68,8 @@ export class ServedTree {
   }
 
   #itemHtml({ row, place, opens }: Item): Html {
-    const text = withoutMarks(this.#maskLine(row.text));
-    const label = row.label === undefined ? undefined : this.#maskLine(row.label);
+    const text = withoutMarks(this.#masks.maskLine(row.text));
+    const label = row.label === undefined ? undefined : this.#masks.maskLine(row.label);
     const written = rowHtml({ ...row, text, label }, place);
     return opens === undefined || !place.isFolder ? written : html`${written}<div role="group" hidden>${this.lineHtml(opens, 0)}</div>`;
   }

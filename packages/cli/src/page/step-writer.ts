@@ -1,19 +1,13 @@
 import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
 import { type Cost, isPrivate, PriceList, type Step, sumCosts, viewStep } from "@bough/session-core/view";
-import { Omissions, type ShownParts } from "./content.js";
+import { type Masks, NO_MASKS, Omissions, type ShownParts } from "./content.js";
 import { Folds } from "./folds.js";
 import { type StepHtml, stepHtml } from "./step.js";
 
-/** The parts of a session that a page shows, and the masking of secrets in them. */
-export interface StepOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput" | "folds">> {
+/** The parts of a session that a page shows, and the masking of secrets in them (default: none). */
+export interface StepOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput" | "folds" | "masks">> {
   /** True to show entries that were kept out of the conversation. */
   readonly private?: boolean;
-  /** Replaces secrets in a text that is not part of an entry. */
-  readonly mask?: (text: string) => string;
-  /** Replaces secrets in a title or a label, which are on one line. */
-  readonly maskLine?: (text: string) => string;
-  /** Replaces secrets in an entry. Every entry goes through it before it is used. */
-  readonly maskEntry?: (entry: Entry) => Entry;
   /** The prices by which a cost that is not stored is estimated. Default: the table. */
   readonly prices?: PriceList;
 }
@@ -38,7 +32,7 @@ export class StepWriter {
     this.shown = {
       thinking: options.thinking ?? false,
       toolOutput: options.toolOutput ?? "full",
-      mask: options.mask ?? ((text) => text),
+      masks: options.masks ?? NO_MASKS,
       folds: options.folds ?? new Folds(),
     };
   }
@@ -74,18 +68,11 @@ export class StepWriter {
   /** The label of a step, without secrets. */
   labelOf({ entryIds }: Pick<Step, "entryIds">): string | undefined {
     const label = entryIds.map((id) => this.#labels.get(id)).find((one) => one !== undefined);
-    return label && this.maskLine(label);
+    return label && this.masks.maskLine(label);
   }
 
-  mask(text: string): string {
-    return this.shown.mask(text);
-  }
-
-  maskLine(text: string): string {
-    return this.#options.maskLine?.(text) ?? text;
-  }
-
-  masked(entry: Entry): Entry {
-    return this.#options.maskEntry?.(entry) ?? entry;
+  /** Every entry goes through them before it is used. */
+  get masks(): Masks {
+    return this.shown.masks;
   }
 }

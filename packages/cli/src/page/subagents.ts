@@ -71,7 +71,7 @@ export class PageSubagents {
     const others = record.entryCount - onPath.size;
     const note = others > 0 ? html`<p class="note">${counted(others, "entry", "entries")} of other branches are not shown.</p>` : NOTHING;
     const unplaced = await this.withoutPlace(record.id, (id) => onPath.has(id));
-    const title = writer.maskLine(sessionTitle(record));
+    const title = writer.masks.maskLine(sessionTitle(record));
     return html`<details class="subagent"><summary>Subagent <b>${title}</b> <span class="size">${counted(record.messageCount, "message")}</span></summary>${joinHtml(steps)}${note}${unplaced}</details>`;
   }
 }
@@ -79,7 +79,7 @@ export class PageSubagents {
 async function* shownEntries(session: Session, leafId: EntryId | null, writer: StepWriter, seen: Set<EntryId>): AsyncGenerator<Entry> {
   for await (const entry of session.walk({ leafId })) {
     seen.add(entry.id);
-    if (!writer.leavesOut(entry)) yield writer.masked(entry);
+    if (!writer.leavesOut(entry)) yield writer.masks.maskEntry(entry);
   }
 }
 
