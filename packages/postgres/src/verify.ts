@@ -88,7 +88,8 @@ async function checkSession(database: PgDatabase, session: SessionId): Promise<r
     const violations: Violation[] = [];
     for (let after = 0; ; ) {
       const page = await transaction.all(entriesAfter, { session, after, limit: PAGE });
-      for (const entry of page) for (const fault of checks.add(entry)) violations.push({ sessionId: session, entryId: entry.id, ...fault });
+      for (const entry of page)
+        for (const fault of checks.check(entry)) violations.push({ sessionId: session, entryId: entry.id, ...fault });
       violations.push(...(await findLostWords(transaction, session, page, violations)));
       violations.push(...(await findWrongOrigins(transaction, session, page)));
       const last = page.at(-1);
@@ -276,8 +277,8 @@ class SessionChecks extends StructureChecks {
     this.session = session;
   }
 
-  /** The rules that an entry breaks. */
-  override add(entry: CheckedEntry): readonly Fault[] {
+  /** The rules that an entry breaks, with that of its payload. */
+  check(entry: CheckedEntry): readonly Fault[] {
     const { seq, kind, depth, parent_seq } = entry;
     this.bytes += entry.payload_bytes;
     this.kinds.set(kind, (this.kinds.get(kind) ?? 0) + 1);
@@ -286,6 +287,6 @@ class SessionChecks extends StructureChecks {
     const { type } = toEntryKind(kind);
     const checked = { type, json: entry.payload, bytes: entry.payload_bytes, customType: entry.custom_type, isPrivate: entry.is_private };
     const fault = findPayloadFault(checked, `Entry ${entry.id} of session ${this.session}`);
-    return [...super.add(entry), ...(fault === undefined ? [] : [fault])];
+    return [...this.add(entry), ...(fault === undefined ? [] : [fault])];
   }
 }

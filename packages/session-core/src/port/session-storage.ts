@@ -168,7 +168,10 @@ export interface SessionStorage extends SourceRecords {
   /** Packs payloads into compressed blocks. */
   readonly packing: PayloadPacking;
 
-  /** Iterates over integrity violations. Validates every payload; reads the whole store. */
+  /**
+   * Iterates over integrity violations. Validates every payload; reads the whole store. Memory: seven numbers for each entry of the session
+   * that is being checked.
+   */
   verify(sessionId?: SessionId): AsyncIterable<Violation>;
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Closes the storage without waiting. A second call does nothing. */

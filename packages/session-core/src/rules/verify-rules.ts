@@ -103,7 +103,10 @@ export class StructureChecks {
     this.#entries.set(seq, { parent_seq, kind, depth, compaction_seq, model_seq, thinking_seq, system_seq });
     const { role } = toEntryKind(kind);
     if (role === "user" || role === "assistant") this.messages += 1;
-    const faults = [this.#parentFault(entry), this.#depthFault(entry), this.#inheritanceFault(entry), this.#firstKeptFault(entry)];
+    const parentFault = this.#parentFault(entry);
+    // Without its parent, nothing is known of what it should have from it.
+    const inherited = parentFault === undefined ? [this.#depthFault(entry), this.#inheritanceFault(entry)] : [parentFault];
+    const faults = [...inherited, this.#firstKeptFault(entry)];
     const subject = `Entry ${entry.id} of session ${this.#id}`;
     return faults.flatMap((fault) => (fault === undefined ? [] : [{ ...fault, message: `${subject}: ${fault.message}.` }]));
   }

@@ -96,6 +96,22 @@ describe("verifying a store", () => {
     expect(found.map((finding) => [finding.rule, finding.entryId])).toContainEqual([rule, entryId]);
   });
 
+  test("says nothing of what an entry has from its parent where that is wrong", async () => {
+    const store = await openedStore({ path: await damaged(change("u2", "parent_seq = 0")) });
+    const rules = (await findingsOf(store)).filter(({ entryId }) => entryId === "u2").map(({ rule }) => rule);
+    expect(rules).toContain("parent-not-older");
+    for (const rule of ["wrong-depth", "wrong-inheritance"]) expect(rules).not.toContain(rule);
+  });
+
+  test("tells of places, counts and leaves before it reads a payload", async () => {
+    const leaf = "UPDATE leaf SET entry_seq = 999 WHERE session_seq = 1";
+    const store = await openedStore({ path: await damaged(`${rewrite("u1", "{")}; ${change("u5", "depth = 99")}; ${leaf}`) });
+    const rules = (await findingsOf(store)).map(({ rule }) => rule);
+    const payload = rules.indexOf("invalid-payload");
+    expect(payload).toBeGreaterThan(0);
+    for (const rule of ["wrong-depth", "leaf-off-session"]) expect([rule, rules.indexOf(rule) < payload]).toEqual([rule, true]);
+  });
+
   test("names a payload that is no JSON; whoever reads it gets a typed error", async () => {
     const store = await openedStore({ path: await damaged(rewrite("u2", "{")) });
     const session = await store.openSession("damaged");

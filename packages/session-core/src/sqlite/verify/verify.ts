@@ -16,9 +16,13 @@ import { findBlockViolations, findMetadataViolations, findRowViolations } from "
 export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
   if (sessionId === undefined) yield* findFileViolations(connection);
   yield* findRowViolations(connection, sessionId);
+  yield* checkInPages(connection, sessionId, (session) => {
+    const structure = new StructureChecks(session.id);
+    return (after) => checkPlaces(connection, session, after, structure);
+  });
   yield* findMetadataViolations(connection, sessionId);
   const damaged = yield* findBlockViolations(connection, sessionId);
-  yield* findEntryViolations(connection, sessionId, damaged);
+  yield* checkInPages(connection, sessionId, (session) => (after) => checkPayloads(connection, session, after, damaged));
 }
 
 /** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
@@ -33,22 +37,27 @@ function* findFileViolations(connection: Connection): Generator<Violation, void,
   }
 }
 
-type CheckedRow = TypedPayloadRow &
-  PlacedEntry & {
-    readonly session_id: string;
-    readonly payload_bytes: number;
-    readonly custom_type: string | null;
-    readonly is_private: 0 | 1;
-    /** 1 if the entry should be in the search index. */
-    readonly due: 0 | 1;
-    readonly indexed: 0 | 1;
-  };
+type CheckedRow = TypedPayloadRow & {
+  readonly id: string;
+  readonly session_id: string;
+  readonly payload_bytes: number;
+  readonly custom_type: string | null;
+  readonly is_private: 0 | 1;
+  /** 1 if the entry should be in the search index. */
+  readonly due: 0 | 1;
+  readonly indexed: 0 | 1;
+};
+
+interface PageKey {
+  readonly session: SessionSeq;
+  readonly after: EntrySeq;
+  readonly limit: number;
+}
 
 // Session by session, so that each block is opened once.
-const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, CheckedRow>(({ sql, p }) =>
+const payloads = query<PageKey, CheckedRow>(({ sql, p }) =>
   rawQuery(sql<CheckedRow>`
-    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id, entry.parent_seq, entry.kind, entry.depth,
-      entry.compaction_seq, entry.target_seq, entry.model_seq, entry.thinking_seq, entry.system_seq,
+    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM private_entry WHERE private_entry.entry_seq = entry.seq) AS is_private,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
@@ -57,26 +66,35 @@ const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, Chec
     ORDER BY entry.seq LIMIT ${p.limit}`),
 );
 
+const places = query<PageKey, PlacedEntry>(({ sql, p }) =>
+  rawQuery(sql<PlacedEntry>`
+    SELECT seq, id, parent_seq, kind, depth, compaction_seq, target_seq, model_seq, thinking_seq, system_seq
+    FROM entry WHERE session_seq = ${p.session} AND seq > ${p.after} ORDER BY seq LIMIT ${p.limit}`),
+);
+
 const sessionsToCheck = query<{ id: string | null }, SessionRow>(({ sql, p }) =>
   rawQuery(sql<SessionRow>`SELECT id, seq FROM session WHERE ${p.id} IS NULL OR id = ${p.id} ORDER BY seq`),
 );
 
 const PAGE = 200;
 
-/**
- * Finds entries that are at a wrong place or missing in the search index, payloads that are missing or not valid, and leaves and counts of
- * sessions that differ from their entries. Reads every payload, in pages.
- */
-function* findEntryViolations(
+interface CheckedPage {
+  /** The last entry of the page; undefined if it has none. */
+  readonly last: EntrySeq | undefined;
+  readonly violations: readonly Violation[];
+}
+
+/** Checks the entries of sessions in pages. */
+function* checkInPages(
   connection: Connection,
   sessionId: string | undefined,
-  damaged: ReadonlySet<EntrySeq>,
+  checkOf: (session: SessionRow) => (after: EntrySeq) => CheckedPage,
 ): Generator<Violation, void, void> {
   for (const session of connection.all(sessionsToCheck, { id: sessionId ?? null })) {
-    const structure = new StructureChecks(session.id);
+    const check = checkOf(session);
     for (let after = toEntrySeq(0); ; ) {
-      // One snapshot, because another process may delete the session between the queries of rows and of blocks.
-      const { last, violations } = connection.read(() => checkPage(connection, session, after, structure, damaged));
+      // One snapshot, because another process may delete the session between two queries.
+      const { last, violations } = connection.read(() => check(after));
       yield* violations;
       if (last === undefined) break;
       after = last;
@@ -84,25 +102,27 @@ function* findEntryViolations(
   }
 }
 
-function checkPage(
-  connection: Connection,
-  session: SessionRow,
-  after: EntrySeq,
-  structure: StructureChecks,
-  damaged: ReadonlySet<EntrySeq>,
-) {
-  const rows = connection.all(page, { session: session.seq, after, limit: PAGE });
-  const violations: Violation[] = [];
-  for (const row of rows) {
-    const fault = damaged.has(row.seq) ? undefined : findFault(connection, row);
-    for (const found of [...structure.add(row), ...(fault === undefined ? [] : [fault])])
-      violations.push({ sessionId: session.id, entryId: row.id, ...found });
-  }
+/** Finds entries at a wrong place, and after the last one leaves and counts of the session that differ from its entries. */
+function checkPlaces(connection: Connection, session: SessionRow, after: EntrySeq, structure: StructureChecks): CheckedPage {
+  const rows = connection.all(places, { session: session.seq, after, limit: PAGE });
+  const violations: Violation[] = rows.flatMap((row) =>
+    structure.add(row).map((fault) => ({ sessionId: session.id, entryId: row.id, ...fault })),
+  );
   const last = rows.at(-1)?.seq;
   // In the snapshot without further entries: another process may have appended some since the first page.
   if (last === undefined)
-    for (const found of checkSession(connection, session, structure)) violations.push({ sessionId: session.id, entryId: null, ...found });
+    violations.push(...checkSession(connection, session, structure).map((fault) => ({ sessionId: session.id, entryId: null, ...fault })));
   return { last, violations };
+}
+
+/** Finds payloads that are missing or not valid, and entries that are missing in the search index. */
+function checkPayloads(connection: Connection, session: SessionRow, after: EntrySeq, damaged: ReadonlySet<EntrySeq>): CheckedPage {
+  const rows = connection.all(payloads, { session: session.seq, after, limit: PAGE });
+  const violations = rows.flatMap((row) => {
+    const fault = damaged.has(row.seq) ? undefined : findFault(connection, row);
+    return fault === undefined ? [] : [{ sessionId: session.id, entryId: row.id, ...fault }];
+  });
+  return { last: rows.at(-1)?.seq, violations };
 }
 
 /** The faults of a session whose entries were checked; none of one that was deleted meanwhile. */
