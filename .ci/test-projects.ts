@@ -77,7 +77,7 @@ export const LONGEST = [
   "packages/cli/test/process.slow.test.ts",
   "test/sync/hostile.test.ts",
   "test/page/other-user.test.ts",
-  "packages/session-core/test/session/too-large.slow.test.ts",
+  "packages/session-core/test/contract/session/too-large.slow.test.ts",
 ];
 
 /** The path of a file from the root of the repository, with slashes. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { MAX_JSON_LENGTH } from "../../src/entry/json.js";
-import { type EntryInput, userMessage } from "../../src/index.js";
-import { findingsOf, openedStore } from "../world/stores.js";
+import { MAX_JSON_LENGTH } from "../../../src/entry/json.js";
+import { type EntryInput, userMessage } from "../../../src/index.js";
+import { findingsOf, openedStore } from "../../world/stores.js";
 
-// Refused before an engine sees it. JSON writes a control character as six.
+// JSON writes a control character as six.
 const control = "\u0001".repeat(Math.ceil(MAX_JSON_LENGTH / 6) + 1);
 
 test.each<[string, () => EntryInput]>([
