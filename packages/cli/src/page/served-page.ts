@@ -24,7 +24,7 @@ const FIRST_BLOCKS = 10;
 const FIRST_CHUNKS = 2;
 
 /** The parts of a page that a server shows, and where its pages stand. */
-export interface ServedPageOptions extends StepOptions {
+export interface ServedPageOptions extends Omit<StepOptions, "masks"> {
   /** The path of the server's secret folder, with a slash at its end. */
   readonly root: string;
   /** True if the folder is a list of sessions. */
@@ -38,7 +38,7 @@ export class ServedPage {
   readonly #store: Store;
   readonly #served: ServedSession;
   readonly #learning: LearningMasks | undefined;
-  readonly #options: ServedPageOptions;
+  readonly #options: ServedPageOptions & StepOptions;
   readonly masks: Masks;
   readonly tree: ServedTree;
   #subagents: Promise<ReadonlyMap<EntryId, readonly SessionRecord[]>> | undefined;

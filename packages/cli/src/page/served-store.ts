@@ -13,7 +13,7 @@ import { sessionListPage } from "./session-list.js";
 import type { StepOptions } from "./step-writer.js";
 
 /** What a server shows of a store. */
-export interface ServedStoreOptions extends StepOptions {
+export interface ServedStoreOptions extends Omit<StepOptions, "masks"> {
   /** Only this session and its subagents; undefined: all, with a list of them. */
   readonly only: Session | undefined;
   readonly withSecrets: boolean;
