@@ -136,7 +136,7 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
     plans.push(event);
     return { cancel: true };
   };
-  const report = await withCompactor({ ...given, hooks: { beforeCompact } }, async (compactor) => {
+  const report = await withCompactor({ ...given, summarizer: [], hooks: { beforeCompact } }, async (compactor) => {
     const result = await compactor.compact({ instructions: options.focus, keepFrom });
     if (result.kind === "compacted") throw new TypeError("a dry run compacted the session");
     const [planned] = plans;

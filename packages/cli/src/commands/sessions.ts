@@ -136,7 +136,7 @@ interface SessionColumn extends ItemColumn<ListedSession> {
   readonly says?: (session: ListedSession) => boolean;
 }
 
-const columnsIn = ({ store, io }: ListWorld): readonly SessionColumn[] => [
+const columnsIn = ({ store, io }: ListWorld, now = io.now()): readonly SessionColumn[] => [
   { heading: "id", cell: async ({ record }, out) => [styled("label", await shortSessionId(store, record.id, out))] },
   { heading: "title", cell: titleCell },
   {
@@ -148,7 +148,7 @@ const columnsIn = ({ store, io }: ListWorld): readonly SessionColumn[] => [
   },
   { heading: "agent", from: 60, optional: true, cell: ({ record }) => [agentOf(record)] },
   { heading: "messages", align: "right", optional: true, cell: ({ record }) => [count(record.messageCount)] },
-  { heading: "active", align: "right", cell: ({ record }) => [age(record.activeAtMs, io.now())] },
+  { heading: "active", align: "right", cell: ({ record }) => [age(record.activeAtMs, now)] },
   {
     heading: "hits",
     align: "right",
