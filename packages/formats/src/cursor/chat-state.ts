@@ -4,7 +4,7 @@ export interface ChatState {
   readonly messages: readonly string[];
   /** The first of them; undefined: there is none. Cost: that of one id. */
   readonly firstMessage: string | undefined;
-  /** The same as bytes. */
+  /** The ids of `messages` as bytes. */
   readonly ids: Uint8Array;
   /** The tokens of the context. */
   readonly usedTokens: number | undefined;
