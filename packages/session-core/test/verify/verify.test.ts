@@ -109,7 +109,7 @@ describe("verifying a store", () => {
     const rules = (await findingsOf(store)).map(({ rule }) => rule);
     const payload = rules.indexOf("invalid-payload");
     expect(payload).toBeGreaterThan(0);
-    for (const rule of ["wrong-depth", "leaf-off-session"]) expect([rule, rules.indexOf(rule) < payload]).toEqual([rule, true]);
+    for (const rule of ["wrong-depth", "leaf-off-session"] as const) expect([rule, rules.indexOf(rule) < payload]).toEqual([rule, true]);
   });
 
   test("names a payload that is no JSON; whoever reads it gets a typed error", async () => {
