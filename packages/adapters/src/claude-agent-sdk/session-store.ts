@@ -1,5 +1,7 @@
 import type { SessionKey, SessionStore, SessionStoreEntry, SessionSummaryEntry } from "@anthropic-ai/claude-agent-sdk";
 import {
+  type Page,
+  pagesOf,
   type Session,
   type SessionFilter,
   type SessionId,
@@ -80,10 +82,10 @@ export class BoughSessionStore implements SessionStore {
   /** Cost: one look-up for each session of the project. */
   async listSessionSummaries(projectKey: string): Promise<SessionSummaryEntry[]> {
     const summaries: SessionSummaryEntry[] = [];
-    for await (const page of this.#pages({ metadata: { claudeProject: projectKey, claudeSubpath: null } })) {
+    for await (const { items } of this.#pages({ metadata: { claudeProject: projectKey, claudeSubpath: null } })) {
       const values = await this.#store.valuesOf(
         SUMMARY,
-        page.map(({ id }) => id),
+        items.map(({ id }) => id),
       );
       for (const { value } of values.values()) if (isSummary(value)) summaries.push(value);
     }
@@ -92,8 +94,8 @@ export class BoughSessionStore implements SessionStore {
 
   async listSubkeys({ projectKey, sessionId }: { projectKey: string; sessionId: string }): Promise<string[]> {
     const subkeys: string[] = [];
-    for await (const page of this.#pages({ metadata: { claudeProject: projectKey, claudeSession: sessionId } }))
-      for (const { metadata } of page) if (typeof metadata["claudeSubpath"] === "string") subkeys.push(metadata["claudeSubpath"]);
+    for await (const { items } of this.#pages({ metadata: { claudeProject: projectKey, claudeSession: sessionId } }))
+      for (const { metadata } of items) if (typeof metadata["claudeSubpath"] === "string") subkeys.push(metadata["claudeSubpath"]);
     return subkeys;
   }
 
@@ -112,7 +114,7 @@ export class BoughSessionStore implements SessionStore {
     const found = new Set<SessionId>();
     const filters: SessionFilter[] = [{ metadata: { claudeProject: projectKey, claudeSession: sessionId } }, { parentId: id }];
     for (const filter of filters)
-      for await (const page of this.#pages(filter)) for (const record of page) if (record.kind === "subagent") found.add(record.id);
+      for await (const { items } of this.#pages(filter)) for (const record of items) if (record.kind === "subagent") found.add(record.id);
     return found;
   }
 
@@ -124,13 +126,8 @@ export class BoughSessionStore implements SessionStore {
     }
   }
 
-  async *#pages(filter: SessionFilter): AsyncGenerator<readonly SessionRecord[], void, void> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#store.listSessions({ kind: "all", archived: "all", empty: true, ...filter, cursor });
-      yield page.items;
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
+  #pages(filter: SessionFilter): AsyncIterable<Page<SessionRecord>> {
+    return pagesOf((cursor) => this.#store.listSessions({ kind: "all", archived: "all", empty: true, ...filter, cursor }));
   }
 
   #forget(key: SessionKey): void {

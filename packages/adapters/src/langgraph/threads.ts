@@ -1,5 +1,6 @@
 import {
   InvalidArgumentError,
+  pagesOf,
   type Session,
   type SessionId,
   SessionNotFoundError,
@@ -48,12 +49,8 @@ export class Threads {
 
   /** Iterates over the ids of all threads, those with the newest activity first. */
   async *ids(): AsyncGenerator<string, void, void> {
-    for (let cursor: string | undefined; ; ) {
-      const page = await this.#store.listSessions({ metadata: { adapter: ADAPTER }, kind: "all", archived: "all", cursor });
-      yield* page.items.map(threadIdOf);
-      if (page.next === null) return;
-      cursor = page.next;
-    }
+    const filter = { metadata: { adapter: ADAPTER }, kind: "all", archived: "all" } as const;
+    for await (const { items } of pagesOf((cursor) => this.#store.listSessions({ ...filter, cursor }))) yield* items.map(threadIdOf);
   }
 
   /** Deletes a thread with everything in it. A session that is no thread is not deleted. */

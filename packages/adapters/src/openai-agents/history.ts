@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ContextEditPayload, Entry, EntryId, Message, Session, Write } from "@bough/session-core";
+import { type ContextEditPayload, type Entry, type EntryId, type Message, pagesOf, type Session, type Write } from "@bough/session-core";
 import type { AgentInputItem } from "@openai/agents-core";
 import { entriesOf, itemsOf } from "./items.js";
 
@@ -49,12 +49,7 @@ export async function readHistory(session: Session, limit = Number.POSITIVE_INFI
 }
 
 async function* upwards(session: Session): AsyncGenerator<Entry, void, void> {
-  let cursor: string | undefined;
-  do {
-    const page = await session.scan({ order: "up", limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-    yield* page.items;
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
+  for await (const { items } of pagesOf((cursor) => session.scan({ order: "up", limit: PAGE, cursor }))) yield* items;
 }
 
 function historyItems(entry: Entry, replacement: Replacement | undefined): readonly HistoryItem[] {

@@ -1,4 +1,4 @@
-import type { Entry, EntryPayload, Session } from "@bough/session-core";
+import { type Entry, type EntryPayload, pagesOf, type Session } from "@bough/session-core";
 import type { EntryType, StorageBranchScan } from "@earendil-works/pi-agent-core/harness/session";
 
 /** The fields of a node that a branch query reads. */
@@ -80,10 +80,6 @@ export async function* branchEntries(
     isStopped || cursorId === undefined ? { leafId: query.start } : down ? { leafId: query.start, stopAt: cursorId } : { leafId: cursorId };
   const filter = isStopped ? {} : boughFilter(query);
   const limit = Math.max(1, Math.min(query.limit ?? PAGE, PAGE)) + 1;
-  for (let cursor: string | undefined; ; ) {
-    const page = await session.scan({ ...from, ...filter, order: down ? "down" : "up", limit: down ? PAGE * 4 : limit, cursor });
-    yield* page.items;
-    if (page.next === null) return;
-    cursor = page.next;
-  }
+  const scan = { ...from, ...filter, order: down ? "down" : "up", limit: down ? PAGE * 4 : limit } as const;
+  for await (const { items } of pagesOf((cursor) => session.scan({ ...scan, cursor }))) yield* items;
 }

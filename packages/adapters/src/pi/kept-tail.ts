@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Entry, Session } from "@bough/session-core";
+import { type Entry, pagesOf, type Session } from "@bough/session-core";
 import { isObject, messageOf, type PiMessage } from "./entries.js";
 
 // pi stores the messages that a compaction keeps in the compaction; Bough stores where they start on the path
@@ -49,12 +49,7 @@ function isMessage(value: unknown): value is PiMessage {
 }
 
 async function* walkUp(session: Session, leafId: string): AsyncGenerator<Entry, void, void> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await session.scan({ leafId, order: "up", limit: PAGE, cursor });
-    yield* page.items;
-    if (page.next === null) return;
-    cursor = page.next;
-  }
+  for await (const { items } of pagesOf((cursor) => session.scan({ leafId, order: "up", limit: PAGE, cursor }))) yield* items;
 }
 
 /** The message that pi makes of an entry before a compaction; undefined if it makes none. */

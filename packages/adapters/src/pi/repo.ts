@@ -1,6 +1,7 @@
 import {
   type Write as BoughWrite,
   type OutlineRow,
+  pagesOf,
   type Session,
   SessionExistsError,
   type SessionFilter,
@@ -99,12 +100,9 @@ export class BoughSessionRepo implements SessionRepo<SessionMetadata, PiCreateOp
     const marked = all ? {} : ({ kind: "all", metadata: { [MARK]: STORAGE_VERSION } } as const);
     const filter: SessionFilter = { cwd, empty: true, archived: "all", ...marked };
     const found: SessionMetadata[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await this.#store.listSessions({ ...filter, cursor });
-      found.push(...page.items.map(metadataOf));
-      if (page.next === null) return found;
-      cursor = page.next;
-    }
+    for await (const { items } of pagesOf((cursor) => this.#store.listSessions({ ...filter, cursor })))
+      found.push(...items.map(metadataOf));
+    return found;
   }
 
   /** Deletes a session that is not open here, for good. Its forks stay. */

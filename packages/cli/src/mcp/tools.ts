@@ -1,6 +1,6 @@
 import { recallRead, recallReadInput, recallSearch, recallSearchInput } from "@bough/compaction";
 import type { SessionMasks } from "@bough/formats/secrets";
-import type { EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
+import { type EntryId, type OutlineRow, pagesOf, type Session, type SessionRecord } from "@bough/session-core";
 import { CONVERSATION_TYPES, cleanText, counted, isPrivate, oneLine } from "@bough/session-core/view";
 import * as z from "zod";
 import { sessionTitle } from "../session/names.js";
@@ -208,17 +208,14 @@ async function readNewest(session: Session, leafId: EntryId, maxChars: number, m
   const entryChars = Math.max(200, Math.floor(maxChars * ENTRY_SHARE));
   const parts: string[] = [];
   let left = maxChars;
-  for (let cursor: string | undefined; ; ) {
-    const { items, next } = await session.scan({ leafId, order: "up", types: CONVERSATION_TYPES, limit: PAGE, cursor });
+  const scan = { leafId, order: "up", types: CONVERSATION_TYPES, limit: PAGE } as const;
+  for await (const { items } of pagesOf((cursor) => session.scan({ ...scan, cursor })))
     for (const { id } of items) {
       const { text } = await recallRead(session, { entries: [id] }, { maxChars: entryChars, masks });
       left -= text.length + 2;
       if (left < 0 && parts.length > 0) return [`(More above: read_path with entry ${id}.)`, ...parts.reverse()].join("\n\n");
       parts.push(text);
     }
-    if (next === null) break;
-    cursor = next;
-  }
   return parts.length === 0 ? "Nothing was said on this path." : parts.reverse().join("\n\n");
 }
 

@@ -3,6 +3,7 @@ import {
   BoughError,
   type Entry,
   InvalidQueryError,
+  pagesOf,
   type SearchHit,
   type SessionFilter,
   type SessionId,
@@ -157,13 +158,12 @@ async function readSessions(
   const filters = filtersOf(world, scope);
   const held = await world.held.read();
   for (const [at, filter] of filters.entries()) {
-    for (let cursor: string | undefined; ; ) {
-      const page = await world.store.listSessions({ ...filter, archived: "all", limit: SESSIONS_PER_PAGE, cursor });
+    const asked = { ...filter, archived: "all", limit: SESSIONS_PER_PAGE } as const;
+    for await (const { items: records, next } of pagesOf((cursor) => world.store.listSessions({ ...asked, cursor }))) {
       if (!isNewest()) return;
-      const isLast = page.next === null && at === filters.length - 1;
-      dispatch({ kind: "sessions", scope, round, records: page.items, held, isLast, nowMs: world.io.now() });
-      if (page.next === null) break;
-      cursor = page.next;
+      const isLast = next === null && at === filters.length - 1;
+      dispatch({ kind: "sessions", scope, round, records, held, isLast, nowMs: world.io.now() });
+      if (next === null) break;
       // Let keys be handled between two pages.
       await pause();
       if (!isNewest()) return;

@@ -1,4 +1,14 @@
-import type { EntryId, OutlineRow, SearchPage, SearchRequest, Session, SessionFilter, SessionRecord, Store } from "@bough/session-core";
+import {
+  type EntryId,
+  type OutlineRow,
+  pagesOf,
+  type SearchPage,
+  type SearchRequest,
+  type Session,
+  type SessionFilter,
+  type SessionRecord,
+  type Store,
+} from "@bough/session-core";
 
 /** Rows per page of an outline. */
 const PAGE = 5000;
@@ -62,25 +72,15 @@ export async function listSessions(store: Store, filter: SessionFilter): Promise
  * The pages of a search, the best hits first: `request.limit` hits of the first one, which has to arrive fast, and `laterLimit` of each
  * later one.
  */
-export async function* hitPages(
+export function hitPages(
   place: { search(request: SearchRequest): Promise<SearchPage> },
   request: SearchRequest,
   laterLimit = request.limit,
 ): AsyncGenerator<SearchPage> {
-  for (let asked = request; ; ) {
-    const page = await place.search(asked);
-    yield page;
-    if (page.next === null) return;
-    asked = { ...request, limit: laterLimit, cursor: page.next };
-  }
+  return pagesOf((cursor) => place.search(cursor === undefined ? request : { ...request, limit: laterLimit, cursor }));
 }
 
 /** The sessions that meet a filter, the most recently active first, `filter.limit` of them at a time. */
 export async function* sessionPages(store: Store, filter: SessionFilter): AsyncGenerator<readonly SessionRecord[]> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ ...filter, cursor });
-    yield page.items;
-    if (page.next === null) return;
-    cursor = page.next;
-  }
+  for await (const { items } of pagesOf((cursor) => store.listSessions({ ...filter, cursor }))) yield items;
 }

@@ -1,5 +1,5 @@
 import type { SessionMasks } from "@bough/formats/secrets";
-import type { EntryId, Session, SessionId, Store } from "@bough/session-core";
+import { type EntryId, pagesOf, type Session, type SessionId, type Store } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { isTyped, oneLine, previewOf } from "@bough/session-core/view";
 import { type FileEvent, FileHistory, type GitRename } from "./file-events.js";
@@ -151,16 +151,14 @@ async function describe(
 
 /** The nearest entry above one that a person typed. */
 async function findRequest(session: Session, leafId: EntryId): Promise<BlamedEntry["request"]> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await session.scan({ leafId, order: "up", types: ["message"], limit: cursor === undefined ? 6 : 50, cursor });
-    for (const entry of page.items) {
+  const scan = { leafId, order: "up", types: ["message"] } as const;
+  for await (const { items } of pagesOf((cursor) => session.scan({ ...scan, limit: cursor === undefined ? 6 : 50, cursor })))
+    for (const entry of items) {
       const preview = previewOf(entry);
       const message = entry.type === "message" ? entry.message : undefined;
       const customType = message?.role === "custom" ? message.customType : null;
       if (isTyped({ role: message?.role ?? null, customType, preview }))
         return { entryId: entry.id, text: oneLine(preview, REQUEST_CHARS) };
     }
-    if (page.next === null) return null;
-    cursor = page.next;
-  }
+  return null;
 }

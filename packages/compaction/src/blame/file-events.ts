@@ -3,6 +3,8 @@ import {
   type Entry,
   type EntryId,
   EntryNotFoundError,
+  pagesOf,
+  type SearchRequest,
   type Session,
   type SessionId,
   type Store,
@@ -130,24 +132,22 @@ export class FileHistory {
   ): Promise<FoundEvent[]> {
     const events: FoundEvent[] = [];
     let read = 0;
-    for (let cursor: string | undefined; ; ) {
-      const page = await this.#store.search({
-        query,
-        roles: ["assistant", "bashExecution"],
-        untilMs: Number.isFinite(untilMs) ? untilMs : undefined,
-        snippets: false,
-        limit: 100,
-        cursor,
-      });
-      for (const { sessionId, entryId } of page.hits) {
+    const request: SearchRequest = {
+      query,
+      roles: ["assistant", "bashExecution"],
+      untilMs: Number.isFinite(untilMs) ? untilMs : undefined,
+      snippets: false,
+      limit: 100,
+    };
+    for await (const { hits, next } of pagesOf((cursor) => this.#store.search({ ...request, cursor }))) {
+      for (const { sessionId, entryId } of hits) {
         if (entryId !== null && !known.has(entryId)) events.push(...(await this.#readScripts(sessionId, entryId, paths)));
       }
-      read += page.hits.length;
-      if (page.next === null) return events;
-      if (read >= MOST_COMMANDS) break;
-      cursor = page.next;
+      read += hits.length;
+      if (next === null || read < MOST_COMMANDS) continue;
+      this.notes.push(`Only ${MOST_COMMANDS} of the entries that name ${names} were read for shell commands.`);
+      break;
     }
-    this.notes.push(`Only ${MOST_COMMANDS} of the entries that name ${names} were read for shell commands.`);
     return events;
   }
 

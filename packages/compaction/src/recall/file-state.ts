@@ -1,4 +1,4 @@
-import type { EntryId, FileOperation, Session } from "@bough/session-core";
+import { type EntryId, type FileOperation, pagesOf, type Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { cleanText, isPrivate } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
@@ -216,17 +216,14 @@ class Replay {
     const name = path.slice(path.lastIndexOf("/") + 1);
     let count = 0;
     const naming: EntryId[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await this.#session.scan({ leafId: this.#leafId, stopAt: since, order: "down", limit: 200, types: ["message"], cursor });
-      for (const entry of page.items) {
+    const scan = { leafId: this.#leafId, stopAt: since, order: "down", limit: 200, types: ["message"] } as const;
+    for await (const { items } of pagesOf((cursor) => this.#session.scan({ ...scan, cursor })))
+      for (const entry of items) {
         // Commands that a user ran outside of the conversation are left out.
         const scripts = isPrivate(entry) ? [] : listScripts(entry);
         count += scripts.length;
         if (scripts.some(({ script }) => script.includes(name))) naming.push(entry.id);
       }
-      if (page.next === null) break;
-      cursor = page.next;
-    }
     if (count === 0) return;
     const named =
       naming.length === 0 ? "none of them names it" : `${naming.slice(0, 5).join(", ")} ${naming.length === 1 ? "names" : "name"} it`;

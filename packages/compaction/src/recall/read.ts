@@ -1,5 +1,5 @@
 import type { SessionMasker } from "@bough/formats/secrets";
-import type { Entry, EntryId, EntryType, MessageRole, Session } from "@bough/session-core";
+import { type Entry, type EntryId, type EntryType, type MessageRole, pagesOf, type Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { isPrivate, pairStart } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
@@ -111,14 +111,11 @@ class Reading {
   async #readRange(session: Session, from: EntryId, to: EntryId, around: number): Promise<void> {
     const above = await session.scan({ leafId: from, order: "up", limit: around + 1 });
     this.#add(above.items.toReversed());
-    if (to !== from) {
-      for (let cursor: string | undefined; !this.#isFull; ) {
-        const { items, next } = await session.scan({ leafId: to, stopAt: from, order: "down", limit: PAGE, cursor });
+    if (to !== from && !this.#isFull)
+      for await (const { items } of pagesOf((cursor) => session.scan({ leafId: to, stopAt: from, order: "down", limit: PAGE, cursor }))) {
         this.#add(items);
-        if (next === null) break;
-        cursor = next;
+        if (this.#isFull) break;
       }
-    }
     if (around > 0 && !this.#isFull) this.#add(await readFollowing(session, to, around));
   }
 

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import { pagesOf } from "../async/pages.js";
 import type { SessionId } from "../ids/ids.js";
 import type { SessionFilter, SessionKey } from "../port/records.js";
 import type { CopiedEntry, CopiedState, SessionCopies } from "../port/session-copy.js";
@@ -37,12 +38,9 @@ export function placeOf(store: Store): CopyPlace {
 
 async function listIds(store: Store, filter: SessionFilter): Promise<readonly SessionId[]> {
   const ids = new Set<SessionId>();
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ ...filter, archived: "all", empty: true, cursor });
-    for (const { id } of page.items) ids.add(id);
-    if (page.next === null) return [...ids];
-    cursor = page.next;
-  }
+  for await (const { items } of pagesOf((cursor) => store.listSessions({ ...filter, archived: "all", empty: true, cursor })))
+    for (const { id } of items) ids.add(id);
+  return [...ids];
 }
 
 /** The digest of a session without its entries. */
