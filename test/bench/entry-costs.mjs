@@ -44,7 +44,7 @@ async function costsOf(path, stores) {
   const entries = source.records.filter(({ kind }) => kind === "entry");
   const judge = await processorMs(() => entries.forEach(({ payload }) => void validate(payload)));
   const cwd = source.header.cwd ?? null;
-  const prepare = await processorMs(() => source.records.map((record) => prepareRecord(record, validate, cwd)));
+  const prepare = await processorMs(() => source.records.map((record) => prepareRecord(record, validate, { directory: cwd })));
   const prepared = prepare.result.map(withPayloadOnDemand);
   const file = stores.path("import.db");
   const store = await openStore({ path: file });

@@ -38,7 +38,7 @@ export { errorCode, isSystemError } from "./errors/system-error.js";
 export { groupBy } from "./ids/group-by.js";
 export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq, toSessionSeq } from "./ids/ids.js";
 export { isLikeServerAddress, isServerUrl } from "./port/connection-options.js";
-export type { EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";
+export type { DerivedEntry, EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";
 export {
   type ContextEnd,
   type ContextEntry,

@@ -86,11 +86,11 @@ function sendRecords(from: Extract<ReadingRequest, { readonly kind: "records" }>
 }
 
 function* batchesOf(source: SourceSession, from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): Generator<SourceRecord[]> {
-  const directory = source.header.cwd ?? null;
+  const context = { directory: source.header.cwd ?? null };
   let batch: SourceRecord[] = [];
   let chars = 0;
   for (const read of source.records(from)) {
-    const record = prepareRecord(read, validate, directory);
+    const record = prepareRecord(read, validate, writerHasWork() ? context : undefined);
     batch.push(record);
     if (record.kind === "entry") chars += record.prepared?.payloadJson.length ?? RECORD_CHARS;
     if (batch.length < BATCH_RECORDS && chars < BATCH_CHARS && !isDecision(record)) continue;
@@ -109,6 +109,11 @@ function post(batch: RecordBatch): void {
   batches.postMessage(batch);
   Atomics.add(counters, BATCHES_POSTED, 1);
   Atomics.notify(counters, BATCHES_POSTED);
+}
+
+/** True if the writer has work: then this thread has the time to derive what a store needs. Otherwise the writer waits, and derives it itself. */
+function writerHasWork(): boolean {
+  return Atomics.load(counters, BATCHES_POSTED) - Atomics.load(counters, BATCHES_TAKEN) > 0;
 }
 
 /** Waits until the writer is fewer than `most` batches behind, or left the session. */

@@ -33,11 +33,18 @@ export interface EntryFacts {
   readonly operations: readonly StoredOperation[];
 }
 
-/** The validated form of an entry of a source, computed before the import writes it. */
+/** The validated form of an entry of a source, as the thread that reads a file hands it to the one that writes. */
 export interface PreparedEntry {
+  readonly type: EntryType;
   /** The JSON text of the payload without its type. */
   readonly payloadJson: string;
-  /** See entry/origins.ts. undefined: it has no copies. */
+  /** undefined: the thread that writes derives it. */
+  readonly derived: DerivedEntry | undefined;
+}
+
+/** What follows from the payload and the record of an entry. */
+export interface DerivedEntry {
+  /** See entry/origins.ts. undefined: it has no copies, or the record names the entry of which it is one. */
   readonly origin: string | undefined;
   readonly facts: EntryFacts;
   /** The directory of the session for which the preview was written; null: unknown. */

@@ -10,25 +10,33 @@ import { factsOf, toPayloadJson } from "../derived-columns.js";
 import type { ImportedEntry } from "./import-target.js";
 
 /**
- * Returns an entry of a source with what the import would compute of it, and without its payload: half of the work of an import, which a
- * thread that reads the file can do for the one that writes. Any other record, and an entry that is not valid, is returned as it is.
+ * Returns an entry of a source as its text, validated, and without its payload, with what the import would derive of it: half of the work of an
+ * import, which a thread that reads the file can do for the one that writes. Any other record, and an entry that is not valid, is returned as it is.
  *
- * @param directory The directory of the session; null: unknown.
+ * @param session The session with its directory (null: unknown). undefined: nothing is derived; the thread that writes parses the text again for it.
  */
-export function prepareRecord(record: SourceRecord, validate: Validate, directory: string | null): SourceRecord {
+export function prepareRecord(
+  record: SourceRecord,
+  validate: Validate,
+  session: { readonly directory: string | null } | undefined,
+): SourceRecord {
   if (record.kind !== "entry") return record;
   try {
     const { payload } = validate(record.payload);
     // A payload that was changed by the validation has another text.
     const payloadJson = (payload === record.payload ? record.payloadJson : undefined) ?? toPayloadJson(payload);
-    const origin = hasReference(record) ? undefined : contentKey(payload, record.createdAtMs, record.id);
-    const facts = factsOf({ payload, payloadJson }, { directory, fileTools: {} });
-    return preparedRecord(record, { payloadJson, origin, facts, directory });
+    const derived = session && derivedOf(record, { payload, payloadJson }, session.directory);
+    return preparedRecord(record, { type: payload.type, payloadJson, derived });
   } catch (error) {
     // The import meets the same error, and reports it.
     if (error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof TooLargeError) return record;
     throw error;
   }
+}
+
+function derivedOf(record: SourceEntry, entry: { readonly payload: EntryPayload; readonly payloadJson: string }, directory: string | null) {
+  const origin = hasReference(record) ? undefined : contentKey(entry.payload, record.createdAtMs, record.id);
+  return { origin, facts: factsOf(entry, { directory, fileTools: {} }), directory };
 }
 
 /** The record without its payload. Only the members that it has: each takes time in the message to the thread that writes. */
@@ -58,6 +66,7 @@ class PreparedRecord implements SourceEntry {
   readonly createdAtMs: number;
   readonly origin: EntryReference | undefined;
   readonly prepared: PreparedEntry;
+  #payload: EntryPayload | undefined;
 
   constructor({ line, id, parentId, formerId, createdAtMs, origin }: SourceEntry, prepared: PreparedEntry) {
     this.line = line;
@@ -70,26 +79,41 @@ class PreparedRecord implements SourceEntry {
   }
 
   get payload(): EntryPayload {
-    return payloadOf(this.prepared);
+    this.#payload ??= payloadOf(this.prepared);
+    return this.#payload;
   }
 }
 
-/** The validated form of a prepared entry. */
+/** The payload of a prepared entry. Cost: its text is parsed. */
+function payloadOf({ type, payloadJson }: PreparedEntry): EntryPayload {
+  // Bytes stay encoded, as in a validated payload.
+  const columns: unknown = JSON.parse(payloadJson);
+  const payload: unknown = { type, ...(isObject(columns) ? columns : {}) };
+  // `prepareRecord` wrote this text from a valid payload of this type.
+  return payload as EntryPayload;
+}
+
+/** The validated form of a record that another thread has prepared. */
 export class PreparedImport implements ImportedEntry {
   readonly id: EntryId;
   readonly createdAtMs: number;
   readonly origin: string | undefined;
   readonly prepared: PreparedEntry;
+  readonly #record: SourceEntry;
 
-  constructor(id: EntryId, createdAtMs: number, origin: string | undefined, prepared: PreparedEntry) {
-    this.id = id;
+  /** `reference`: the origin that the record names. */
+  constructor(record: SourceEntry, prepared: PreparedEntry, createdAtMs: number, reference: string | undefined) {
+    this.id = record.id;
     this.createdAtMs = createdAtMs;
-    this.origin = origin;
     this.prepared = prepared;
+    this.#record = record;
+    const { derived } = prepared;
+    this.origin = reference ?? (derived === undefined ? contentKey(this.payload, record.createdAtMs, record.id) : derived.origin);
   }
 
   get payload(): EntryPayload {
-    return payloadOf(this.prepared);
+    // `withPayloadOnDemand` parses it from the text of a valid payload.
+    return this.#record.payload as EntryPayload;
   }
 
   get payloadJson(): string {
@@ -105,12 +129,4 @@ export function withId({ createdAtMs, origin, payload, payloadJson }: ImportedEn
 /** The entry with another payload, of which nothing is known. */
 export function withPayload({ id, createdAtMs, origin }: ImportedEntry, payload: EntryPayload): ImportedEntry {
   return { id, createdAtMs, origin, payload };
-}
-
-/** The payload of a prepared entry. Cost: its text is parsed. */
-function payloadOf({ payloadJson, facts }: PreparedEntry): EntryPayload {
-  const columns: unknown = JSON.parse(payloadJson);
-  const payload: unknown = { type: facts.effect.type, ...(isObject(columns) ? columns : {}) };
-  // `prepareRecord` wrote this text from a valid payload of this type.
-  return payload as EntryPayload;
 }

@@ -233,10 +233,8 @@ export class SessionImporter {
   #validateRecord(record: SourceEntry): ImportedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs || this.#startMs };
     const { prepared } = record;
-    if (prepared !== undefined && !this.hasOtherIds) {
-      const origin = this.#referenceOf(record) ?? prepared.origin;
-      return new PreparedImport(place.id, place.createdAtMs, origin, prepared);
-    }
+    if (prepared !== undefined && !this.hasOtherIds)
+      return new PreparedImport(record, prepared, place.createdAtMs, this.#referenceOf(record));
     try {
       const given = this.hasOtherIds ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
       const { payload } = this.#validate(given);
@@ -273,7 +271,7 @@ export class SessionImporter {
       this.#firstSeq ??= state.seq;
       this.#firstId ??= state.entryId;
     }
-    const type = validated.prepared?.facts.effect.type ?? validated.payload.type;
+    const type = validated.prepared?.type ?? validated.payload.type;
     if (!isKnown && type === "foreign") this.#foreignAdded += 1;
     this.#lastPayload = () => validated.payload;
     return state;

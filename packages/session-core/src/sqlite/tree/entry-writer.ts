@@ -125,9 +125,9 @@ export class EntryWriter implements FactsContext {
 
   /** The facts that another thread has computed, if it knew the directory and the host's tools. */
   #preparedFacts({ prepared }: ImportedEntry): EntryFacts | undefined {
-    if (prepared === undefined || prepared.directory !== this.directory) return undefined;
+    if (prepared?.derived === undefined || prepared.derived.directory !== this.directory) return undefined;
     this.#hasOwnTools ??= Object.keys(this.fileTools).length > 0;
-    return this.#hasOwnTools ? undefined : prepared.facts;
+    return this.#hasOwnTools ? undefined : prepared.derived.facts;
   }
 
   /** Returns the row number of the next entry. */

@@ -1,0 +1,73 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { loadValidation, prepareRecord, type SourceRecord, type SourceSession, withPayloadOnDemand } from "@bough/session-core/engine";
+import { describe, expect, test } from "vitest";
+import { openedStore } from "../../../session-core/test/world/stores.js";
+import { FORMATS } from "../../src/registry.js";
+import { SourceFolders } from "../../src/source/source-folders.js";
+import { detectFormat, sessionsOfFile } from "../../src/transfer/sessions-of-file.js";
+import { stateOf } from "../world/readings.js";
+import { sourceOf } from "../world/sources.js";
+
+// A thread that reads a file hands the one that writes each entry as a text, with what follows from it if the writer has other work. Which of
+// them derives it depends on the moment; what is stored must not.
+
+const FIXTURES = join(import.meta.dirname, "../fixtures");
+
+const validate = await loadValidation();
+
+/** Bytes in the data of a host, a member named __proto__, an origin, no time, a payload that is not valid: what a text could change. */
+const UNUSUAL: readonly SourceRecord[] = [
+  entry("bytes", { type: "custom", customType: "x", data: { bytes: new Uint8Array([0, 1, 255]), "$bough.bytes": "AA==" } }),
+  entry("proto", { type: "custom", customType: "x", data: JSON.parse('{"__proto__":{"a":1},"b":-0}') }),
+  entry("surrogate", { type: "message", message: { role: "user", content: "\ud800 alone" } }),
+  { ...entry("copy", { type: "message", message: { role: "user", content: "a copy" } }), origin: { sessionId: "elsewhere", entryId: "e" } },
+  { ...entry("timeless", { type: "message", message: { role: "user", content: "without a time" } }), createdAtMs: 0 },
+  entry("invalid", { type: "message", message: { role: "nobody" } }),
+  entry("undefined", { type: "message", message: { role: "user", content: "kept", extra: undefined } }),
+];
+
+function entry(id: string, payload: unknown): Extract<SourceRecord, { readonly kind: "entry" }> {
+  return { kind: "entry", line: 1, id, parentId: null, createdAtMs: 1_700_000_000_000, payload };
+}
+
+/** The sessions of all fixtures, read anew. */
+function* sources(): Generator<SourceSession> {
+  const folders = new SourceFolders();
+  for (const name of readdirSync(FIXTURES, { recursive: true, encoding: "utf8" }).sort()) {
+    const path = join(FIXTURES, name);
+    const format = statSync(path).isFile() ? detectFormat(path, FORMATS, folders) : undefined;
+    if (format !== undefined) yield* sessionsOfFile(path, format, folders);
+  }
+  yield sourceOf("a b c", UNUSUAL);
+  yield sourceOf("a b c", UNUSUAL, { sessionId: "twin" });
+}
+
+/** The state of a new store after an import of all of them, each record changed by `change`. */
+async function importedState(change: (record: SourceRecord, directory: string | null) => SourceRecord): Promise<unknown> {
+  const store = await openedStore();
+  for (const { header, path, records } of sources()) {
+    const directory = header.cwd ?? null;
+    const changed = Array.from(records(), (record) => change(record, directory));
+    await store.storage.importSession({ header, records: () => changed }, { format: "test", path: path ?? "/s.jsonl" });
+  }
+  // Its entries are copies, which no total counts, if the key of each content is the same.
+  await store.storage.importSession(sourceOf("a b c", UNUSUAL, { sessionId: "copy" }), { format: "test", path: "/copy.jsonl" });
+  return stateOf(store);
+}
+
+function received(record: SourceRecord): SourceRecord {
+  return withPayloadOnDemand(structuredClone(record));
+}
+
+describe("an entry that another thread has prepared is stored as one that it has not", () => {
+  test("with what follows from it", async () => {
+    const prepared = await importedState((record, directory) => received(prepareRecord(record, validate, { directory })));
+    expect(prepared).toEqual(await importedState((record) => record));
+  });
+
+  test("as its text alone", async () => {
+    const prepared = await importedState((record) => received(prepareRecord(record, validate, undefined)));
+    expect(prepared).toEqual(await importedState((record) => record));
+  });
+});
