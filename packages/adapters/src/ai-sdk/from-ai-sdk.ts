@@ -1,4 +1,4 @@
-import { type AssistantBlock, type ContentBlock, type EntryInput, userMessage } from "@bough/session-core";
+import type { AssistantBlock, ContentBlock, EntryInput } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import type { ModelMessage } from "ai";
 import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
@@ -29,19 +29,14 @@ function toEntries(message: ModelMessage): EntryInput[] {
     case "system":
       return [{ type: "message", message: { role: "system", content: message.content, ...options } }];
     case "user": {
-      const { content } = message;
-      const entry = userMessage(typeof content === "string" ? content : content.map(userBlock));
-      return [options.providerOptions === undefined ? entry : withOptions(entry, options)];
+      const content = typeof message.content === "string" ? message.content : message.content.map(userBlock);
+      return [{ type: "message", message: { role: "user", content, ...options } }];
     }
     case "assistant":
       return assistantEntries(message.content, options);
     case "tool":
       return message.content.flatMap((part) => (part.type === "tool-result" ? [resultOf(part)] : []));
   }
-}
-
-function withOptions(entry: EntryInput, options: object): EntryInput {
-  return entry.type === "message" ? { ...entry, message: { ...entry.message, ...options } } : entry;
 }
 
 type UserPart = Exclude<Extract<ModelMessage, { role: "user" }>["content"], string>[number];

@@ -1,4 +1,4 @@
-import { fromMembers, isJson, type Json } from "./json.js";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
 
 // A line of a transcript is stored as what its entries and the line before it do not have: the texts and blocks of a line are in an
 // entry, and most of its other members (folder, version, session) are as in the last line of its type.
@@ -8,6 +8,7 @@ import { fromMembers, isJson, type Json } from "./json.js";
 //   { "~": { member: form … } }   the object in the same place of the last line of this type, with these members replaced
 //   { "$": [at, "a.b.0"] }        the value at this path of the `at`-th entry of the line
 //   { "^": 0 }                    the uuid of the line before
+// A line may have a member named `__proto__`, which Object.fromEntries makes an own one.
 
 /** A stored line: the ids of the entries that it refers to, and its form. */
 export interface StoredLine {
@@ -26,10 +27,10 @@ const SHORTEST = 24;
 
 /** Writes and reads lines, in the order of the transcript. */
 export class LineDeltas {
-  readonly #lastOfType = new Map<unknown, Json>();
+  readonly #lastOfType = new Map<unknown, JsonObject>();
   #lastUuid: unknown;
 
-  encode(line: Json, entries: readonly LineEntry[]): StoredLine {
+  encode(line: JsonObject, entries: readonly LineEntry[]): StoredLine {
     const references = new References(entries);
     const form = this.#form(line, this.#lastOfType.get(line["type"]), references);
     this.#remember(line);
@@ -37,15 +38,15 @@ export class LineDeltas {
   }
 
   /** @throws {RangeError} the stored line refers to what is not there. */
-  decode({ e, l }: StoredLine, entryOf: (id: string) => object | undefined): Json {
+  decode({ e, l }: StoredLine, entryOf: (id: string) => object | undefined): JsonObject {
     const entries = (e ?? []).map(entryOf);
     const line = this.#value(l, (type) => this.#lastOfType.get(type), entries);
-    if (!isJson(line)) throw new RangeError("the stored line is not an object");
+    if (!isObject(line)) throw new RangeError("the stored line is not an object");
     this.#remember(line);
     return line;
   }
 
-  #remember(line: Json): void {
+  #remember(line: JsonObject): void {
     this.#lastOfType.set(line["type"], line);
     if (typeof line["uuid"] === "string") this.#lastUuid = line["uuid"];
   }
@@ -55,32 +56,32 @@ export class LineDeltas {
     const found = references.find(value);
     if (found !== undefined) return { $: found };
     if (Array.isArray(value)) return value.map((member) => this.#form(member, undefined, references));
-    if (!isJson(value)) return value;
-    if (!isJson(base) || !hasSameKeys(value, base)) return { "=": this.#members(value, {}, Object.keys(value), references) };
+    if (!isObject(value)) return value;
+    if (!isObject(base) || !hasSameKeys(value, base)) return { "=": this.#members(value, {}, Object.keys(value), references) };
     const changed = Object.keys(value).filter((key) => key === "type" || !isSame(value[key], base[key]));
     return { "~": this.#members(value, base, changed, references) };
   }
 
-  #members(value: Json, base: Json, keys: readonly string[], references: References): Json {
+  #members(value: JsonObject, base: JsonObject, keys: readonly string[], references: References): JsonObject {
     const formOf = (key: string) => {
       // The type of a line names the line that it is compared with, so it is always written out.
       if (key === "type" && typeof value[key] === "string") return value[key];
       return this.#form(value[key], Object.hasOwn(base, key) ? base[key] : undefined, references);
     };
-    return fromMembers(keys.map((key) => [key, formOf(key)]));
+    return Object.fromEntries(keys.map((key) => [key, formOf(key)]));
   }
 
   #value(form: unknown, baseOf: (type: unknown) => unknown, entries: readonly (object | undefined)[]): unknown {
     if (Array.isArray(form)) return form.map((member) => this.#value(member, nothing, entries));
-    if (!isJson(form)) return form;
+    if (!isObject(form)) return form;
     if ("^" in form) return this.#lastUuid;
     if ("$" in form) return resolve(form["$"], entries);
-    if (isJson(form["="]))
-      return fromMembers(Object.entries(form["="]).map(([key, member]) => [key, this.#value(member, nothing, entries)]));
-    const changed = isJson(form["~"]) ? form["~"] : {};
+    if (isObject(form["="]))
+      return Object.fromEntries(Object.entries(form["="]).map(([key, member]) => [key, this.#value(member, nothing, entries)]));
+    const changed = isObject(form["~"]) ? form["~"] : {};
     const base = baseOf(changed["type"]);
-    if (!isJson(base)) throw new RangeError("the line that this one is like is missing");
-    return fromMembers(
+    if (!isObject(base)) throw new RangeError("the line that this one is like is missing");
+    return Object.fromEntries(
       Object.entries(base).map(([key, member]) => [
         key,
         Object.hasOwn(changed, key) ? this.#value(changed[key], () => member, entries) : member,
@@ -91,7 +92,7 @@ export class LineDeltas {
 
 const nothing = () => undefined;
 
-function hasSameKeys(a: Json, b: Json): boolean {
+function hasSameKeys(a: JsonObject, b: JsonObject): boolean {
   const [one, other] = [Object.keys(a), Object.keys(b)];
   return one.length === other.length && one.every((key, at) => key === other[at]);
 }

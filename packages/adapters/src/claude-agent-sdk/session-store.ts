@@ -11,10 +11,10 @@ import {
 } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { SerialQueue } from "@bough/session-core/engine";
+import { isObject } from "@bough/session-core/wire";
 import { requireStore } from "../store-argument.js";
-import { isJson } from "./json.js";
 import { agentOf, conversationIdOf, isOf, mayBecome, metadataOf, otherIdOf } from "./names.js";
-import { readTranscript, SUMMARY, withExtra } from "./stored-transcript.js";
+import { isSummary, readTranscript, SUMMARY, withExtra } from "./stored-transcript.js";
 import { Transcript, TranscriptMovedError } from "./transcript.js";
 
 // A line without a type would be lost when the transcript is read.
@@ -226,9 +226,5 @@ function nameOf(key: SessionKey): string {
 }
 
 function isLine(line: unknown): line is SessionStoreEntry {
-  return isJson(line) && typeof line["type"] === "string";
-}
-
-function isSummary(value: unknown): value is SessionSummaryEntry {
-  return isJson(value) && typeof value["sessionId"] === "string" && typeof value["mtime"] === "number" && isJson(value["data"]);
+  return isObject(line) && typeof line["type"] === "string";
 }

@@ -1,6 +1,7 @@
+import type { SessionSummaryEntry } from "@anthropic-ai/claude-agent-sdk";
 import type { Entry, Session } from "@bough/session-core";
-import type { StoredSourceEntry } from "@bough/session-core/engine";
-import { isJson, type Json } from "./json.js";
+import { groupBy, type StoredSourceEntry } from "@bough/session-core/engine";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { LineDeltas, type StoredLine } from "./line-delta.js";
 
 /** The state of a stored transcript. A writer that finds another `version` than it has read must read again. */
@@ -33,7 +34,7 @@ export const partKey = (part: number) => `${PARTS}${String(part).padStart(8, "0"
 export interface ReadTranscript {
   readonly state: TranscriptState;
   /** All lines of the file. */
-  readonly lines: readonly Json[];
+  readonly lines: readonly JsonObject[];
   /** The number of them, at the end, that are in no entry yet. */
   readonly waiting: number;
   readonly extra: readonly ExtraLine[];
@@ -41,7 +42,7 @@ export interface ReadTranscript {
   readonly deltas: LineDeltas;
 }
 
-export type ExtraLine = readonly [at: number, line: Json];
+export type ExtraLine = readonly [at: number, line: JsonObject];
 
 /** Reads the transcript of a session. Cost: the lines and entries of the session. */
 export async function readTranscript(session: Session): Promise<ReadTranscript | undefined> {
@@ -52,7 +53,7 @@ export async function readTranscript(session: Session): Promise<ReadTranscript |
   const entries = new Map<string, Entry>();
   for await (const entry of session.entries()) entries.set(entry.id, entry);
   const deltas = new LineDeltas();
-  const lines: Json[] = [];
+  const lines: JsonObject[] = [];
   for (let part = 0; part < state.parts; part += 1) {
     for (const line of storedLines(values.get(partKey(part)))) lines.push(deltas.decode(line, (id) => entries.get(id)));
   }
@@ -61,9 +62,9 @@ export async function readTranscript(session: Session): Promise<ReadTranscript |
 }
 
 /** The lines with those that are no part of the file, in the order in which they were appended. */
-export function withExtra({ lines, extra }: Pick<ReadTranscript, "lines" | "extra">): readonly Json[] {
+export function withExtra({ lines, extra }: Pick<ReadTranscript, "lines" | "extra">): readonly JsonObject[] {
   if (extra.length === 0) return lines;
-  const all: Json[] = [];
+  const all: JsonObject[] = [];
   let next = 0;
   for (let at = 0; at <= lines.length; at += 1) {
     for (let more = extra[next]; more !== undefined && more[0] <= at; more = extra[++next]) all.push(more[1]);
@@ -75,29 +76,33 @@ export function withExtra({ lines, extra }: Pick<ReadTranscript, "lines" | "extr
 
 /** Encodes lines as their differences from their entries. `owners`: for each, the line of the record in whose entries it is. */
 export function encodeLines(
-  lines: readonly Json[],
+  lines: readonly JsonObject[],
   owners: readonly number[],
   entries: readonly StoredSourceEntry[],
   deltas: LineDeltas,
 ): readonly StoredLine[] {
-  const ofLine = new Map<number, StoredSourceEntry[]>();
-  for (const entry of entries) ofLine.set(entry.line, [...(ofLine.get(entry.line) ?? []), entry]);
+  const ofLine = groupBy(entries, ({ line }) => line);
   return lines.map((line, at) => deltas.encode(line, ofLine.get(owners[at] ?? 0) ?? []));
 }
 
 function isState(value: unknown): value is TranscriptState {
-  return isJson(value) && typeof value["version"] === "number" && typeof value["parts"] === "number" && isJson(value["renamed"]);
+  return isObject(value) && typeof value["version"] === "number" && typeof value["parts"] === "number" && isObject(value["renamed"]);
+}
+
+/** True if a value under `SUMMARY` is a summary of the SDK. */
+export function isSummary(value: unknown): value is SessionSummaryEntry {
+  return isObject(value) && typeof value["sessionId"] === "string" && typeof value["mtime"] === "number" && isObject(value["data"]);
 }
 
 function storedLines(value: unknown): readonly StoredLine[] {
-  return objects(value).filter((line): line is Json & StoredLine => "l" in line);
+  return objects(value).filter((line): line is JsonObject & StoredLine => "l" in line);
 }
 
-function objects(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isJson) : [];
+function objects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function extraLines(value: unknown): readonly ExtraLine[] {
   const pairs: readonly unknown[] = Array.isArray(value) ? value : [];
-  return pairs.flatMap((pair) => (Array.isArray(pair) && isJson(pair[1]) ? [[Number(pair[0]), pair[1]] as const] : []));
+  return pairs.flatMap((pair) => (Array.isArray(pair) && isObject(pair[1]) ? [[Number(pair[0]), pair[1]] as const] : []));
 }

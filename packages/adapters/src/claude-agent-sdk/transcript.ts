@@ -3,7 +3,7 @@ import { foldSessionSummary, type SessionKey, type SessionStoreEntry, type Sessi
 import { TranscriptReader } from "@bough/formats";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import type { SourceAppend, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { isJson, type Json } from "./json.js";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { LineDeltas } from "./line-delta.js";
 import { agentOf, metadataOf } from "./names.js";
 import {
@@ -11,6 +11,7 @@ import {
   EXTRA,
   type ExtraLine,
   encodeLines,
+  isSummary,
   partKey,
   type ReadTranscript,
   readTranscript,
@@ -35,7 +36,7 @@ export class Transcript {
   readonly #digests = new Map<string, string>();
   readonly #others = new Set<string>();
   #state: TranscriptState;
-  #waiting: Json[] = [];
+  #waiting: JsonObject[] = [];
   #extra: readonly ExtraLine[];
   #title: string | undefined;
 
@@ -95,19 +96,19 @@ export class Transcript {
       if (line.type !== "agent_metadata") this.#waiting.push(line);
     }
     const [meta] = this.#extra.at(-1)?.slice(1) ?? [];
-    const read = this.#reader.read({ everything, starter: starter?.file, ...(isJson(meta) ? { meta: withoutType(meta) } : {}) });
+    const read = this.#reader.read({ everything, starter: starter?.file, ...(isObject(meta) ? { meta: withoutType(meta) } : {}) });
     for (const agent of read.agents) await this.#import(agent, NOTHING);
     const home = this.#renamed({ ...read.home, header: { ...read.home.header, sessionId: this.#id } });
     const isNew = this.isNew;
     await this.#import(withMetadata(home, this.#key), this.#appendOf(home, read.owners, fresh));
     this.#waiting = this.#waiting.slice(read.owners.length);
     if (isNew) await this.#store.setMetadata(this.#id, metadataOf(this.#key));
-    if (isJson(meta) && fresh.some(({ type }) => type === "agent_metadata"))
+    if (isObject(meta) && fresh.some(({ type }) => type === "agent_metadata"))
       await this.#store.setMetadata(this.#id, { agent: withoutType(meta) });
     await this.#retitle();
   }
 
-  #addLine(line: Json): void {
+  #addLine(line: JsonObject): void {
     this.#reader.add(line);
     if (typeof line["uuid"] === "string") this.#digests.set(line["uuid"], digestOf(line));
     else this.#others.add(digestOf(line));
@@ -148,7 +149,7 @@ export class Transcript {
       leaf: before.leaf,
       begin: (value) => {
         const stored = value(STATE);
-        const version = isJson(stored) ? stored["version"] : 0;
+        const version = isObject(stored) ? stored["version"] : 0;
         if (version !== before.version) throw new TranscriptMovedError();
         summary = value(SUMMARY);
       },
@@ -211,14 +212,10 @@ function valuesIn(source: SourceSession): readonly (readonly [string, unknown])[
   return [...source.records()].flatMap((record) => (record.kind === "value" ? [[record.key, record.value] as const] : []));
 }
 
-function withoutType({ type: _type, ...rest }: Json): Json {
+function withoutType({ type: _type, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-function isSummary(value: unknown): value is SessionSummaryEntry {
-  return isJson(value) && typeof value["sessionId"] === "string" && typeof value["mtime"] === "number" && isJson(value["data"]);
-}
-
-function digestOf(line: Json): string {
+function digestOf(line: JsonObject): string {
   return createHash("sha256").update(JSON.stringify(line)).digest("base64url").slice(0, 16);
 }

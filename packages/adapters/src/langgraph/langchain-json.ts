@@ -1,17 +1,11 @@
-// The types of the JSON of LangChain's and LangGraph's serializers.
+import { isObject, type JsonObject } from "@bough/session-core/wire";
 
-/** A JSON object. */
-export type Members = Readonly<Record<string, unknown>>;
+// The types of the JSON of LangChain's and LangGraph's serializers.
 
 /** A message as LangChain serializes it. */
 export interface SerializedMessage {
   readonly id: readonly unknown[];
-  readonly kwargs: Members;
-}
-
-/** True if a value is an object, and not an array or null. */
-export function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  readonly kwargs: JsonObject;
 }
 
 /** True if a value is a serialized message. */

@@ -9,7 +9,8 @@ import {
   stopReasonOf,
   type Usage,
 } from "@bough/session-core";
-import { classOf, contentOf, isMessage, isObject, type Members, text } from "./langchain-json.js";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
+import { classOf, contentOf, isMessage, text } from "./langchain-json.js";
 import { type Shared, sharedWith } from "./shared.js";
 
 /** A message as a Bough message, with `langchain`: the serialized message, without what the Bough message has already. */
@@ -40,7 +41,7 @@ export function messageEntry(id: EntryId, message: StoredMessage, targetId?: Ent
   return { type: "context_edit", id, targetId, replacement: { content, langchain } };
 }
 
-function toMessage(name: string, content: unknown, kwargs: Members): Message {
+function toMessage(name: string, content: unknown, kwargs: JsonObject): Message {
   switch (name) {
     case "HumanMessage":
       return { role: "user", content: toContent(content) };
@@ -61,7 +62,7 @@ function toMessage(name: string, content: unknown, kwargs: Members): Message {
   }
 }
 
-function toReply(content: unknown, kwargs: Members): Message {
+function toReply(content: unknown, kwargs: JsonObject): Message {
   const response = isObject(kwargs["response_metadata"]) ? kwargs["response_metadata"] : {};
   const calls: readonly unknown[] = Array.isArray(kwargs["tool_calls"]) ? kwargs["tool_calls"] : [];
   return {
@@ -86,7 +87,7 @@ function usageOf(given: unknown): Usage | undefined {
   }
 }
 
-function readStopReason(response: Members): string | undefined {
+function readStopReason(response: JsonObject): string | undefined {
   const reason = text(response["finish_reason"] ?? response["stop_reason"] ?? response["finishReason"]);
   return reason === undefined ? undefined : stopReasonOf(reason);
 }
@@ -118,7 +119,7 @@ const HOLDERS = ["source", "file", "image_url", "input_audio", "metadata"] as co
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+*-]+$/;
 
 /** An image or a file; undefined if the block has neither data nor a URL. */
-function toMedia(block: Members): ContentBlock | undefined {
+function toMedia(block: JsonObject): ContentBlock | undefined {
   const holders = [block, ...HOLDERS.map((name) => block[name]).filter(isObject)];
   const first = (...names: string[]) => holders.flatMap((holder) => names.flatMap((name) => text(holder[name]) ?? [])).at(0);
   const url = first("url", "file_data", "image_url");
@@ -133,7 +134,7 @@ function toMedia(block: Members): ContentBlock | undefined {
   return { type: "file", mediaType, url, filename };
 }
 
-function guessedType(block: Members, format: string | undefined): string | undefined {
+function guessedType(block: JsonObject, format: string | undefined): string | undefined {
   if (block["type"] === "image" || block["type"] === "image_url") return "image/*";
   return block["type"] === "input_audio" && format !== undefined ? `audio/${format}` : undefined;
 }

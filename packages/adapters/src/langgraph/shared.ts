@@ -1,4 +1,4 @@
-import { isObject } from "./langchain-json.js";
+import { isObject } from "@bough/session-core/wire";
 
 // A serialized message and the Bough message made of it have most of their text in common. The serialized one is stored beside
 // the other with references in place of the common parts, so that both can be read and nothing is stored twice.

@@ -14,8 +14,11 @@ import {
   branchSummaryText,
   compactionSummaryText,
   isCompactionItem,
+  isObject,
+  type JsonObject,
   newEntryId,
   opaqueSummaryText,
+  parseJsonObject,
   promptContent,
 } from "@bough/session-core/wire";
 import type { AgentInputItem } from "@openai/agents-core";
@@ -23,18 +26,17 @@ import type { AgentInputItem } from "@openai/agents-core";
 // An item of the Agents SDK becomes an entry that every program can read, and comes back as it was. The texts of the item are in the
 // message; what the message has no place for (status, provider data, ids) is in the member `openaiAgents` of the entry.
 
-type Json = Record<string, unknown>;
 type Block = ContentBlock | AssistantBlock;
 /** A block that shows a part of an item. */
 type Shown = TextBlock | ImageBlock | FileBlock;
 
 /** The part of an item in its entry: the item without its texts; or the whole item, if the message does not hold them unchanged. */
-type Kept = { readonly rest: Json } | { readonly item: unknown };
+type Kept = { readonly rest: JsonObject } | { readonly item: unknown };
 
 /** A message, and what is left of the item without what the message says. */
 interface Split {
   readonly message: Message;
-  readonly rest: Json;
+  readonly rest: JsonObject;
 }
 
 /** Makes an entry of an item. Items of a kind that no message can show become `foreign` entries. */
@@ -115,7 +117,7 @@ function keptOf(entry: Entry): Kept | undefined {
   return "item" in kept ? { item: kept["item"] } : undefined;
 }
 
-function splitItem(item: Json): Split | undefined {
+function splitItem(item: JsonObject): Split | undefined {
   const { role, type } = item;
   if (role === "user" || role === "assistant" || role === "system") return splitMessage(role, item);
   if (type === "function_call") return splitCall(item);
@@ -124,7 +126,7 @@ function splitItem(item: Json): Split | undefined {
   return undefined;
 }
 
-function splitMessage(role: "user" | "assistant" | "system", { content, ...rest }: Json): Split {
+function splitMessage(role: "user" | "assistant" | "system", { content, ...rest }: JsonObject): Split {
   const parts = typeof content === "string" || !Array.isArray(content) ? undefined : content;
   const blocks = (parts ?? [content]).map(blockOfPart);
   const message = messageOf(role, typeof content === "string" ? content : blocks, blocks);
@@ -138,15 +140,16 @@ function messageOf(role: "user" | "assistant" | "system", content: string | Show
   return role === "system" ? { role, content: textOf(blocks) } : { role, content };
 }
 
-function splitCall({ callId, name, arguments: given, ...rest }: Json): Split {
+function splitCall({ callId, name, arguments: given, ...rest }: JsonObject): Split {
   const text = typeof given === "string" ? given : "";
-  const parsed = parseObject(text);
+  // A model can call a tool with arguments that are no JSON; the item keeps them.
+  const parsed = parseJsonObject(text);
   const block = { type: "toolCall" as const, id: String(callId), name: String(name), arguments: parsed ?? { arguments: text } };
   const isExact = parsed !== undefined && JSON.stringify(parsed) === text;
   return { message: { role: "assistant", content: [block] }, rest: isExact ? rest : { ...rest, arguments: given } };
 }
 
-function splitResult({ callId, name, output, ...rest }: Json): Split {
+function splitResult({ callId, name, output, ...rest }: JsonObject): Split {
   const head = {
     role: "toolResult" as const,
     toolCallId: String(callId),
@@ -158,14 +161,14 @@ function splitResult({ callId, name, output, ...rest }: Json): Split {
   return { message: { ...head, content: output.map(blockOfPart) }, rest: { ...rest, output: output.map(emptied) } };
 }
 
-function splitReasoning(item: Json): Split {
+function splitReasoning(item: JsonObject): Split {
   const texts = [item["rawContent"], item["content"]].find((parts) => Array.isArray(parts) && parts.length > 0);
   const thinking = Array.isArray(texts) ? texts.map(textOfPart).join("\n") : "";
   return { message: { role: "assistant", content: [{ type: "thinking", thinking }] }, rest: item };
 }
 
 /** The reverse of `splitItem`. */
-function joinItem(message: Message, rest: Json): Json {
+function joinItem(message: Message, rest: JsonObject): JsonObject {
   if (message.role === "toolResult") {
     const { toolCallId: callId, toolName: name } = message;
     return { ...rest, callId, name, output: joinParts(rest["output"], message.content) };
@@ -266,18 +269,8 @@ function filled(part: unknown, block: Block | undefined): unknown {
   return member !== undefined && block.type === "text" ? { ...part, [member]: block.text } : part;
 }
 
-function parseObject(text: string): Json | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : undefined;
-  } catch {
-    // A model can call a tool with arguments that are no JSON; the item keeps them.
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+function isRecord(value: unknown): value is JsonObject {
+  return isObject(value) && !(value instanceof Uint8Array);
 }
 
 /** A copy without members that are undefined, as JSON would have it. Bytes stay. */

@@ -1,4 +1,5 @@
 import type { Entry, EntryInput, EntryPayload, Message } from "@bough/session-core";
+import { isObject } from "@bough/session-core/wire";
 import type {
   CustomEntry,
   MessageEntry,
@@ -25,11 +26,6 @@ export const NO_USAGE: PiUsage = {
   totalTokens: 0,
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
-
-/** True if `value` is an object, and not an array or null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The entry of Bough for a new entry of pi. A compaction keeps its tail as given; see `kept-tail.ts`. */
 export function toBoughEntry(entry: NewEntry, createdAtMs: number): EntryInput & { readonly id: string } {

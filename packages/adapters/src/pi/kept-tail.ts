@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Entry, pagesOf, type Session } from "@bough/session-core";
-import { isObject, messageOf, type PiMessage } from "./entries.js";
+import { isObject } from "@bough/session-core/wire";
+import { messageOf, type PiMessage } from "./entries.js";
 
 // pi stores the messages that a compaction keeps in the compaction; Bough stores where they start on the path
 // (`firstKeptEntryId`). Messages that are those of the path, as pi's own compaction makes them, are stored Bough's way.

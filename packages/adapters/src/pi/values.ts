@@ -1,4 +1,5 @@
 import type { StoredValue as BoughValue, Session } from "@bough/session-core";
+import { isObject } from "@bough/session-core/wire";
 import type {
   ListElement,
   ListReadOptions,
@@ -8,7 +9,6 @@ import type {
   Value,
   ValueList,
 } from "@earendil-works/pi-agent-core/harness/session";
-import { isObject } from "./entries.js";
 import { addressIn, elementKey, LABELS, listPrefix, NAME, numberBefore, TIPS, USAGES, valueKey } from "./keys.js";
 import { resolveListReadOptions } from "./pi.js";
 import { isStamp, type Sequence, type Stamp } from "./sequence.js";
