@@ -5,6 +5,7 @@ import type { SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { type JsonObject, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { SourceUnreadableError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
+import { DatabaseReading } from "../source/database-reading.js";
 import { renamedFormat } from "../source/renamed-format.js";
 import { tablesOf } from "../source/source-database.js";
 import { readStart } from "../source/source-file.js";
@@ -81,7 +82,8 @@ function isPart(path: string, folders: SourceFolders): boolean {
 }
 
 function* databaseSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
-  const store = new SqliteStore(path, folders);
+  const reading = new DatabaseReading(path, folders);
+  const store = new SqliteStore(reading);
   try {
     for (const info of store.sessions()) {
       const id = String(info.id);
@@ -93,16 +95,15 @@ function* databaseSessions(path: string, folders: SourceFolders): Generator<Sour
         get revision() {
           return store.revision(id);
         },
-        records: () => databaseRecords(store, info, header.sessionId),
+        records: () => reading.whileOpen(databaseRecords(store, info, header.sessionId)),
       };
     }
   } finally {
-    store.close();
+    reading.end();
   }
 }
 
 function* databaseRecords(store: SqliteStore, info: JsonObject, sessionId: SessionId): Generator<SourceRecord, void, void> {
-  const { isOpen } = store;
   try {
     yield* new SessionReader(store, info, sessionId).records();
   } catch (error) {
@@ -110,8 +111,6 @@ function* databaseRecords(store: SqliteStore, info: JsonObject, sessionId: Sessi
     if (!(error instanceof SourceUnreadableError)) throw error;
     const message = `the rest of the session was left out: ${error.reason}`;
     yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
-  } finally {
-    if (!isOpen) store.close();
   }
 }
 
@@ -164,10 +163,10 @@ function databaseIds(folder: string, folders: SourceFolders) {
 }
 
 function readIds(path: string): readonly SessionId[] {
-  const store = new SqliteStore(path);
+  const reading = new DatabaseReading(path);
   try {
-    return [...store.sessions()].map(({ id }) => String(id));
+    return [...new SqliteStore(reading).sessions()].map(({ id }) => String(id));
   } finally {
-    store.close();
+    reading.end();
   }
 }

@@ -1,7 +1,7 @@
 import type { SessionId } from "@bough/session-core";
 import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
-import { openDetected, SourceDatabase } from "../source/source-database.js";
-import type { SourceFolders } from "../source/source-folders.js";
+import type { DatabaseReading } from "../source/database-reading.js";
+import type { SourceDatabase } from "../source/source-database.js";
 import { toMessages } from "./session-messages.js";
 import { inlineParts, type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
 
@@ -33,32 +33,17 @@ const WHOLE_MESSAGES = "session_message";
 
 /** The sessions of opencode's database. */
 export class SqliteStore implements MessageStore {
-  readonly #path: string;
-  #open: SourceDatabase | undefined;
+  readonly #reading: DatabaseReading;
   #revisions: ReadonlyMap<string, string> | undefined;
   /** By session. A session may have started hundreds of others, and each of them asks. */
   readonly #started = new Map<SessionId, ReadonlyMap<string, string>>();
 
-  /** @throws what {@link SourceDatabase} throws */
-  constructor(path: string, folders?: SourceFolders) {
-    this.#path = path;
-    this.#open = openDetected(path, folders);
+  constructor(reading: DatabaseReading) {
+    this.#reading = reading;
   }
 
-  // Sessions may be read after the file was left.
   get #database(): SourceDatabase {
-    this.#open ??= new SourceDatabase(this.#path);
-    return this.#open;
-  }
-
-  get isOpen(): boolean {
-    return this.#open !== undefined;
-  }
-
-  /** Closes the database. A later reading opens it again. */
-  close(): void {
-    this.#open?.close();
-    this.#open = undefined;
+    return this.#reading.database;
   }
 
   /** The records of all sessions, parents before children. */
@@ -86,7 +71,7 @@ export class SqliteStore implements MessageStore {
     const order = columns.has("seq") ? "seq" : "time_created, id";
     const sql = `SELECT id, type, data FROM ${WHOLE_MESSAGES} WHERE session_id = ? ORDER BY ${order}`;
     for (const { id, type, data } of this.#database.rows(sql, session))
-      yield* toMessages({ id: String(id), type: String(type), data }, this.#path);
+      yield* toMessages({ id: String(id), type: String(type), data }, this.#reading.path);
   }
 
   parts(message: StoredRecord): readonly StoredRecord[] {
@@ -99,7 +84,7 @@ export class SqliteStore implements MessageStore {
   }
 
   #toRecord(table: string, id: unknown, data: unknown): StoredRecord {
-    return toStoredRecord(String(id), data, this.#path, `${table} ${String(id)}`);
+    return toStoredRecord(String(id), data, this.#reading.path, `${table} ${String(id)}`);
   }
 
   /** The calls of a session that started others, by the id of the started session. Its parts are scanned once. */

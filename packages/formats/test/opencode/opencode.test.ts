@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { hasRealSession, realSession } from "../../../../.ci/real-sessions.mjs";
 import { collected, findingsOf, openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
 import { SqliteStore } from "../../src/opencode/sqlite-store.js";
+import { DatabaseReading } from "../../src/source/database-reading.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import { type OpencodeSession, ran, reply, START, sessionInfo, text, tool, user, writeDatabase, writeFiles } from "./fixture.js";
 
@@ -375,11 +376,12 @@ test.each(["files", "a database"])("a session that a task started is a child of 
 });
 
 test("the parts of a session in a database are searched once for the sessions that it started", () => {
-  const store = new SqliteStore(writeDatabase(join(tempFolder(), "opencode.db"), [PARENT, CHILD]));
+  const reading = new DatabaseReading(writeDatabase(join(tempFolder(), "opencode.db"), [PARENT, CHILD]));
+  const store = new SqliteStore(reading);
   const started = store.startedBy("ses_1");
   expect([...started]).toEqual([["ses_0child", "c9"]]);
   expect(store.startedBy("ses_1")).toBe(started);
-  store.close();
+  reading.end();
 });
 
 test("of a folder with both, sessions in the database are read from there, the others from their files", async () => {
