@@ -12,7 +12,7 @@ import { type Html, html, joinHtml, NOTHING, withReferences } from "./html.js";
 import { articleHtml, Headings, type StepHtml } from "./step.js";
 import { type StepOptions, StepWriter } from "./step-writer.js";
 import { PageSubagents } from "./subagents.js";
-import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
+import { mergeCalls, type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
 /** Options of `sessionPage`. */
 export interface PageOptions extends StepOptions {
@@ -112,7 +112,7 @@ class PageWriter {
     }
     yield lines.length > 1 ? "</template>" : await this.#pathEnd();
     yield '<nav id="tree" aria-label="Tree of the session" tabindex="-1">';
-    for (const piece of treeHtml(lines, this.#treeRows)) yield withReferences(piece.text);
+    for (const piece of treeHtml(lines, (segment) => mergeCalls(this.#treeRows.get(segment) ?? []))) yield withReferences(piece.text);
     for (const writer of this.#subagents.writers) this.#steps.include(writer);
     yield html`</nav><footer id="closing">${this.#closing()}</footer>`.text;
     yield documentEnd(this.#steps.languages).text;

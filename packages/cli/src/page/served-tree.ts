@@ -7,14 +7,7 @@ import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import { withoutMarks } from "./plain-text.js";
 import type { ChunkState } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
-import { mergeCalls, ROWS_OF_CHUNK, type RowPlace, rowHtml, rowKind, type TreeRow } from "./tree-nav.js";
-
-/** A row of a line, and the branch that it opens. */
-interface Item {
-  readonly row: TreeRow;
-  readonly place: RowPlace;
-  readonly opens: string | undefined;
-}
+import { lineItems, mergeCalls, ROWS_OF_CHUNK, rowHtml, rowKind, type TreeItem, type TreeRow } from "./tree-nav.js";
 
 /**
  * The tree of a served session, in chunks of 100 rows: each line of it, from where it leaves another one to its end, is a list, and its
@@ -25,7 +18,7 @@ export class ServedTree {
   readonly #masks: Masks;
   #shape: BranchShape | undefined;
   readonly #lines = new Map<string, BranchLine>();
-  readonly #items = new Map<string, readonly Item[]>();
+  readonly #items = new Map<string, readonly TreeItem[]>();
 
   constructor(served: ServedSession, masks: Masks) {
     this.#served = served;
@@ -67,20 +60,21 @@ export class ServedTree {
     );
   }
 
-  #itemHtml({ row, place, opens }: Item): Html {
+  #itemHtml({ row, place, branch }: TreeItem): Html {
     const text = withoutMarks(this.#masks.maskLine(row.text));
     const label = row.label === undefined ? undefined : this.#masks.maskLine(row.label);
     const written = rowHtml({ ...row, text, label }, place);
-    return opens === undefined || !place.isFolder ? written : html`${written}<div role="group" hidden>${this.lineHtml(opens, 0)}</div>`;
+    if (branch === undefined || !place.isFolder) return written;
+    return html`${written}<div role="group" hidden>${this.lineHtml(keyOf(branch), 0)}</div>`;
   }
 
-  #itemsOf(key: string): readonly Item[] | undefined {
+  #itemsOf(key: string): readonly TreeItem[] | undefined {
     this.#renew();
     const known = this.#items.get(key);
     if (known !== undefined) return known;
     const line = this.#lines.get(key);
     if (line === undefined) return undefined;
-    const items = this.#lineItems(line);
+    const items = [...lineItems(line, (segment) => this.#rowsOf(segment))];
     this.#items.set(key, items);
     return items;
   }
@@ -93,38 +87,6 @@ export class ServedTree {
     this.#lines.clear();
     this.#items.clear();
     for (const line of shape.lines()) this.#lines.set(keyOf(line), line);
-  }
-
-  #lineItems(line: BranchLine): readonly Item[] {
-    const items: Item[] = [];
-    // The first row of a branch is drawn by the line that it leaves.
-    let isHead = line.level > 1;
-    for (const [at, segment] of line.segments.entries()) {
-      const rows = this.#rowsOf(segment);
-      for (const [number, row] of rows.entries()) {
-        if (!isHead) {
-          const branches = number === rows.length - 1 ? branchesAt(line, at) : 0;
-          items.push({ row, place: { level: line.level, branches, isHead: false, entries: 0, isFolder: false }, opens: undefined });
-        }
-        isHead = false;
-      }
-      for (const branch of segment.branches) items.push(...this.#headOf(branch));
-    }
-    return items;
-  }
-
-  /** The first row of a branch; none: it has nothing that the tree shows. */
-  #headOf(branch: BranchLine): readonly Item[] {
-    for (const [at, segment] of branch.segments.entries()) {
-      const rows = this.#rowsOf(segment);
-      const [row] = rows;
-      if (row === undefined && segment.branches.length === 0) continue;
-      if (row === undefined) return [];
-      const branches = rows.length === 1 ? branchesAt(branch, at) : 0;
-      const isFolder = rows.length > 1 || at < branch.segments.length - 1 || segment.branches.length > 0;
-      return [{ row, place: { level: branch.level - 1, branches, isHead: true, entries: branch.entries, isFolder }, opens: keyOf(branch) }];
-    }
-    return [];
   }
 
   #rowsOf({ rows }: Segment): readonly TreeRow[] {
@@ -149,13 +111,7 @@ function keyOf(line: BranchLine): string {
   return String(line.segments[0]?.rows[0] ?? NONE);
 }
 
-/** The number of branches that leave the end of a segment; 0: none. */
-function branchesAt({ segments }: BranchLine, at: number): number {
-  const branches = segments[at]?.branches.length ?? 0;
-  return branches === 0 ? 0 : branches + (at < segments.length - 1 ? 1 : 0);
-}
-
-function versionOf(items: readonly Item[], revision: number): number {
+function versionOf(items: readonly TreeItem[], revision: number): number {
   let hash = revision;
   for (const { row, place } of items)
     for (const figure of [row.step, place.branches, place.entries, row.calls?.length ?? 0, row.isLeaf ? 1 : 0])

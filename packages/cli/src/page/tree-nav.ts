@@ -59,18 +59,51 @@ function describeCalls(names: readonly string[]): string {
   return `${counted(names.length, "call")}: ${parts.join(", ")}`;
 }
 
-/** The rows of a segment, gathered when it was written. */
-export type RowsOf = ReadonlyMap<Segment, readonly TreeRow[]>;
+/** The rows of a segment. Called again for the first segments of a branch. */
+type RowsOf = (segment: Segment) => readonly TreeRow[];
 
-/** A line that is being written. */
-interface OpenLine {
-  readonly line: BranchLine;
-  /** True for the active path. */
-  readonly isActive: boolean;
-  /** The next segment. */
-  at: number;
-  /** The group below its first row, which contains its other rows. `needed`: the first row is not written yet. */
-  group: "none" | "needed" | "open";
+/** A row of a line of the tree. */
+export interface TreeItem {
+  readonly row: TreeRow;
+  readonly place: RowPlace;
+  /** The branch that starts with this row; its other rows are a group below it, if `place.isFolder`. */
+  readonly branch: BranchLine | undefined;
+}
+
+/** The rows of a line, and the first rows of the branches that leave it. Those of a branch begin after its first row. */
+export function* lineItems(line: BranchLine, rowsOf: RowsOf): Generator<TreeItem, void, void> {
+  let isStarted = line.level === 1;
+  for (const [at, segment] of line.segments.entries()) {
+    const rows = rowsOf(segment);
+    if (!isStarted && rows.length === 0) continue;
+    for (const row of isStarted ? rows : rows.slice(1)) {
+      const branches = row === rows.at(-1) ? branchesAt(line, at) : 0;
+      yield { row, place: { level: line.level, branches, isHead: false, entries: 0, isFolder: false }, branch: undefined };
+    }
+    isStarted = true;
+    for (const branch of segment.branches) yield* headItems(branch, rowsOf);
+  }
+}
+
+/** The first row of a branch, after those of the branches that leave it above that row. */
+function* headItems(branch: BranchLine, rowsOf: RowsOf): Generator<TreeItem, void, void> {
+  for (const [at, segment] of branch.segments.entries()) {
+    const rows = rowsOf(segment);
+    const [row] = rows;
+    if (row !== undefined) {
+      const branches = rows.length === 1 ? branchesAt(branch, at) : 0;
+      const isFolder = rows.length > 1 || at < branch.segments.length - 1 || segment.branches.length > 0;
+      yield { row, place: { level: branch.level - 1, branches, isHead: true, entries: branch.entries, isFolder }, branch };
+      return;
+    }
+    for (const other of segment.branches) yield* headItems(other, rowsOf);
+  }
+}
+
+/** The number of branches that leave the end of a segment; 0: none. */
+function branchesAt({ segments }: BranchLine, at: number): number {
+  const branches = segments[at]?.branches.length ?? 0;
+  return branches === 0 ? 0 : branches + (at < segments.length - 1 ? 1 : 0);
 }
 
 /**
@@ -79,49 +112,29 @@ interface OpenLine {
  */
 export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generator<Html> {
   yield html`<div role="tree" aria-label="Entries of the session" id="rows"><div role="none" class="rows">`;
+  const roots = lines.filter(({ level }) => level === 1);
+  const open = roots.map((line, at) => ({ line, items: lineItems(line, rowsOf), isActive: at === 0 })).reverse();
   let rows = 0;
-  const open: OpenLine[] = lines
-    .filter(({ level }) => level === 1)
-    .map((line, at) => openLine(line, at === 0))
-    .reverse();
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    const segment = top.line.segments[top.at];
-    if (segment === undefined) {
-      if (top.group === "open") yield html`</div>`;
+    const { value: item } = top.items.next();
+    if (item === undefined) {
+      if (top.line.level > 1) yield html`</div>`;
       open.pop();
       continue;
     }
-    top.at += 1;
-    for (const row of segmentRows(top, segment, rowsOf)) {
-      yield row;
+    const { row, place, branch } = item;
+    yield rowHtml(row, { ...place, isShown: top.isActive && !place.isHead });
+    rows += 1;
+    if (branch !== undefined && place.isFolder) {
+      yield html`<div role="group" hidden>`;
       rows += 1;
-      if (rows < ROWS_OF_CHUNK || open.length > 1 || top.group !== "none") continue;
+      open.push({ line: branch, items: lineItems(branch, rowsOf), isActive: false });
+    } else if (rows >= ROWS_OF_CHUNK && open.length === 1 && !place.isHead) {
       yield html`</div><div role="none" class="rows">`;
       rows = 0;
     }
-    open.push(...segment.branches.map((line) => openLine(line, false)).reverse());
   }
   yield html`</div></div>`;
-}
-
-function openLine(line: BranchLine, isActive: boolean): OpenLine {
-  return { line, isActive, at: 0, group: line.level > 1 ? "needed" : "none" };
-}
-
-function* segmentRows(open: OpenLine, segment: Segment, rowsOf: RowsOf): Generator<Html> {
-  const { line } = open;
-  const rows = mergeCalls(rowsOf.get(segment) ?? []);
-  for (const [at, row] of rows.entries()) {
-    const goesOn = open.at < line.segments.length;
-    const branches = at === rows.length - 1 && segment.branches.length > 0 ? segment.branches.length + (goesOn ? 1 : 0) : 0;
-    const isHead = open.group === "needed";
-    const isFolder = isHead && (at < rows.length - 1 || goesOn || segment.branches.length > 0);
-    const level = isHead ? line.level - 1 : line.level;
-    yield rowHtml(row, { level, branches, isHead, isFolder, isShown: open.isActive, entries: line.entries });
-    if (!isHead) continue;
-    open.group = isFolder ? "open" : "none";
-    if (isFolder) yield html`<div role="group" hidden>`;
-  }
 }
 
 /** The place of a row in its tree. */

@@ -91,3 +91,20 @@ test("a served page links the subagents of an entry that has nothing to read", a
   });
   expect(await ask(serve(store), ["main"])).toContain("Look at it");
 });
+
+test("the tree of a served page has the branches that leave a branch before its first row", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "tried" });
+  const question = await session.append(userMessage("What fails?"));
+  const change = await session.append({ type: "model_change", provider: "anthropic", modelId: "claude-sonnet-4-5" });
+  await session.append(assistantMessage("The parser."));
+  await session.moveLeaf(change.id);
+  await session.append(assistantMessage("The writer."));
+  await session.moveLeaf(question.id);
+  await session.append(assistantMessage("Nothing."));
+  let page = "";
+  for await (const piece of sessionPage(session)) page += piece;
+  const saidIn = (text: string) => [...text.matchAll(/<span class="said">([^<]*)/g)].map(([, said]) => said);
+  expect(saidIn(page)).toEqual(["What fails?", "The parser.", "The writer.", "Nothing."]);
+  expect(saidIn(await ask(serve(store), ["tried", "rows"], { line: "0", chunk: "0" }))).toEqual(saidIn(page));
+});
