@@ -155,7 +155,7 @@ export interface RowPlace {
 export const ROWS_OF_CHUNK = 100;
 
 /** Deeper rows are not indented further. */
-const DEEPEST = 9;
+const DEEPEST = 7;
 
 /** A row as a link to its entry. */
 export function rowHtml(row: TreeRow, { level, branches, isHead, isFolder, isShown, entries }: RowPlace): Html {
