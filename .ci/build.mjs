@@ -203,6 +203,7 @@ async function command() {
         apart: ["cli/src/start.ts"],
         start: ["cli/src/main.ts"],
         store: ["commands/sessions.ts", "commands/tree.ts", "sqlite/sqlite-storage.ts"],
+        search: ["sqlite/search/search.ts"],
       },
       output: {
         minify: { compress: true, mangle: false, codegen: true },

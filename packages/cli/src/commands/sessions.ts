@@ -1,4 +1,3 @@
-import { findOrphanedSessions } from "@bough/formats";
 import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
 import { type Cost, count } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
@@ -65,7 +64,7 @@ interface SessionList {
 
 async function readSessions(store: Store, io: Io, options: SessionsOptions): Promise<SessionList> {
   const hits = options.grep === undefined ? undefined : await countHits(store, options.grep);
-  const orphans = options.orphaned === true ? await findOrphanedSessions(store) : undefined;
+  const orphans = options.orphaned === true ? await (await import("@bough/formats")).findOrphanedSessions(store) : undefined;
   const isChosen = ({ id }: SessionRecord) => hits?.has(id) !== false && orphans?.has(id) !== false;
   const records: SessionRecord[] = [];
   for (const chosen of chosenFilters(io, options)) {

@@ -21,8 +21,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import { ChangePoll } from "./change-poll.js";
 import { Connection } from "./file/connection.js";
 import { retryWhileBusy } from "./file/write-lock.js";
-import { importSession, importSessions } from "./import-session.js";
-import { type LastScan, search } from "./search/search.js";
+import type { LastScan } from "./search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "./search/search-index.js";
 import { SerializedConnection, type SessionFunction } from "./serialized-connection.js";
 import { findSessionsByName, listSessions, readStatistics, readTotalsOf } from "./sessions/session-list.js";
@@ -199,11 +198,11 @@ function copyingWrites(connection: Connection, queue: SerializedConnection, file
       await queue.writeSession(key, saveTokenCounts, counter, new Map(counts));
     },
     async importSession(source: SourceSession, options: ImportOptions) {
-      const validateEntry = loadedValidation() ?? (await loadValidation());
+      const [{ importSession }, validateEntry] = await Promise.all([import("./import-session.js"), loadValidation()]);
       return queue.write(() => importSession(connection, { source, options }, validateEntry, fileTools));
     },
     async importSessions(imports: readonly SessionImport[]) {
-      const validateEntry = loadedValidation() ?? (await loadValidation());
+      const [{ importSessions }, validateEntry] = await Promise.all([import("./import-session.js"), loadValidation()]);
       return queue.write(() => importSessions(connection, imports, validateEntry, fileTools));
     },
   };
@@ -237,6 +236,7 @@ function ofFiles(connection: Connection, queue: SerializedConnection) {
     },
     async search(request: SearchRequest) {
       if (request.sessionId !== undefined) sessions.requireSessionSeq(connection, request.sessionId);
+      const { search } = await import("./search/search.js");
       return search(queue, request, lastScan);
     },
     async catchUpSearch(limit: number, whenLocked?: WhenLocked) {
