@@ -1,14 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type StepRead, StepReader } from "@bough/adapters/ai-sdk";
 import { parseFailure } from "@bough/compaction/providers";
 import { type SessionContext, toAiSdk } from "@bough/session-core";
 import type { LanguageModel, streamText, ToolSet } from "ai";
 import type { ProviderKind } from "../config/schema.js";
 import type { ChatModel } from "./chat-model.js";
-import { type Reply, ReplyBuilder, type ReplyListener } from "./reply.js";
 import { buildRequestFrame, type FrameOptions } from "./request-frame.js";
 import type { Tool } from "./tools/tool.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
+
+/** Error messages for the model about calls with invalid arguments, by the id of the call. */
+export type UnparsableCalls = ReadonlyMap<string, string>;
+
+/** A reply, complete or interrupted. */
+export interface Reply extends Omit<StepRead, "invalidCalls"> {
+  readonly unparsableCalls: UnparsableCalls;
+}
+
+/** A request that failed before any answer and is sent again. */
+export interface Retry {
+  readonly error: unknown;
+  /** The number of the coming attempt, from 2, and how many there are. */
+  readonly attempt: number;
+  readonly attempts: number;
+  /** The delay before it; 0: it is sent now. */
+  readonly waitMs: number;
+}
+
+/** Receives the deltas of a reply. */
+interface ReplyListener {
+  readonly text: (delta: string) => void;
+  readonly thinking: (delta: string) => void;
+  /** Called before the delay and after it. */
+  readonly retry: (retry: Retry) => void;
+}
 
 /** One request to a model. */
 interface ModelRequest {
@@ -53,20 +79,37 @@ async function canRetry(error: unknown): Promise<boolean> {
 }
 
 async function askOnce(request: ModelRequest, listener: ReplyListener): Promise<Reply> {
-  const builder = new ReplyBuilder(listener);
+  const reader = new StepReader();
   const sdk = await import("ai");
   // The SDK prints warnings to the console, which would corrupt the screen.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const model = await request.model.languageModel();
   try {
     const { fullStream } = sdk.streamText(buildOptions(request, model, describeTools(request.tools, sdk.jsonSchema)));
-    for await (const part of fullStream) builder.take(part);
+    for await (const part of fullStream) {
+      reader.take(part);
+      if (part.type === "text-delta" && part.text !== "") listener.text(part.text);
+      else if (part.type === "reasoning-delta" && part.text !== "") listener.thinking(part.text);
+    }
   } catch (error) {
     // A stream throws for the connection or the response only. The content before it is kept.
-    builder.fail(error);
+    reader.fail(error);
   }
-  if (request.signal.aborted) builder.stop();
-  return builder.reply();
+  // A complete reply stays complete; an error of the stream is a consequence of the abort.
+  if (request.signal.aborted) reader.stop();
+  return toReply(reader.read());
+}
+
+const UNPARSABLE = "The arguments are not a JSON object. Call again with valid JSON.";
+
+function toReply({ usage, invalidCalls, ...read }: StepRead): Reply {
+  // A call of a tool that does not exist has arguments; `runCalls` answers it.
+  const unparsable = read.calls.filter((call) => invalidCalls.has(call.id) && "unreadable" in call.arguments);
+  return {
+    ...read,
+    usage: usage !== undefined && Object.keys(usage).length > 0 ? usage : undefined,
+    unparsableCalls: new Map(unparsable.map(({ id }) => [id, UNPARSABLE])),
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { assistantMessage, type EntryId, type EntryInput, type Session, textOf, toolResult, userMessage } from "@bough/session-core";
+import type { Reply } from "./ask-model.js";
 import type { ChatModel } from "./chat-model.js";
-import type { Reply } from "./reply.js";
 import type { ToolOutcome } from "./tools/tool.js";
 
 /**
