@@ -13,7 +13,7 @@ type CodeOf<T> = T extends abstract new (
   : never;
 type CodesIn<T> = { [K in keyof T]: CodeOf<T[K]> }[keyof T];
 
-/** The code of every error that can end a command. An error without a row in `EXITS` does not compile. */
+/** The code of every error that can end a command. An error without a row in `EXITS`, or with two, does not compile. */
 type ErrorCode = CodesIn<typeof core> | CodesIn<typeof formats> | CodesIn<typeof compaction> | CodesIn<typeof own>;
 
 /** The row of an error. */
@@ -316,8 +316,13 @@ export const EXIT_USAGE = EXITS.usage.exit;
 /** An interruption by SIGINT. */
 export const EXIT_INTERRUPTED = EXITS.cancelled.exit;
 
-/** The codes with a row. */
-type ListedCode = { [K in keyof typeof EXITS]: keyof (typeof EXITS)[K]["errors"] }[keyof typeof EXITS];
+type ExitName = keyof typeof EXITS;
+/** The codes with a row at these exits. */
+type ListedCode<N extends ExitName> = N extends N ? keyof (typeof EXITS)[N]["errors"] : never;
+/** The codes with rows at two exits. */
+type RepeatedCode = { [N in ExitName]: ListedCode<N> & ListedCode<Exclude<ExitName, N>> }[ExitName];
+/** The table, if each code has one row. */
+type CheckedExits = [ErrorCode, RepeatedCode] extends [ListedCode<ExitName>, never] ? typeof EXITS : never;
 
 /** An exit code with its meaning, and the errors that have it. */
 export interface ListedExit extends Omit<Exit, "errors"> {
@@ -326,7 +331,7 @@ export interface ListedExit extends Omit<Exit, "errors"> {
 
 /** Lists every exit code, ordered by number, with its errors in the order of their names. */
 export function listExitCodes(): readonly ListedExit[] {
-  const exits: readonly Exit[] = Object.values(EXITS satisfies [ErrorCode] extends [ListedCode] ? typeof EXITS : never);
+  const exits: readonly Exit[] = Object.values(EXITS satisfies CheckedExits);
   return exits.map((one) => ({ ...one, errors: Object.entries(one.errors).map(([code, row]) => ({ code, ...row })) }));
 }
 
