@@ -91,7 +91,7 @@ export interface SearchHit {
   readonly label: string | null;
   /** True if the user kept the entry out of the conversation. Searches return such entries only with `includePrivate`. */
   readonly isPrivate: boolean;
-  /** The other sessions that have the entry: its forks, or of a copy the original. Empty for titles. */
+  /** The other sessions that have the entry, by their ids: its forks, or of a copy the original. Empty for titles. */
   readonly copies: readonly HitCopy[];
   /** The text around the first match, about 30 words on one line, without control characters. */
   readonly snippet: string;

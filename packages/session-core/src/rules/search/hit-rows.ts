@@ -57,7 +57,7 @@ export function describeCopies({ copies }: Pick<SearchHit, "copies">, isWithin =
   return `also in ${copies.length} ${copies.length === 1 ? one : several}`;
 }
 
-/** Copies of entries by the key of the entry; of each, one for each session. */
+/** Copies of entries by the key of the entry; of each, one for each session, in the order of `SearchHit.copies`. */
 export function groupCopies<K, R extends HitCopy>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly HitCopy[]> {
   const groups = new Map<K, HitCopy[]>();
   for (const row of rows) {
@@ -66,6 +66,7 @@ export function groupCopies<K, R extends HitCopy>(rows: readonly R[], keyOf: (ro
     if (!group.some((copy) => copy.sessionId === sessionId)) group.push({ sessionId, entryId });
     groups.set(keyOf(row), group);
   }
+  for (const group of groups.values()) group.sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1));
   return groups;
 }
 

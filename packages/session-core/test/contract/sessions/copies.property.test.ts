@@ -181,6 +181,14 @@ describe("a file of an agent that begins with the entries of another one", () =>
     expect(await findingsOf(store)).toEqual([]);
   });
 
+  test("is named with its other forks by a search, in the order of their ids", async () => {
+    const store = await openedStore();
+    await imported(store, fileOf("original", [1, 2]));
+    for (const id of ["c", "a", "b"]) await imported(store, fileOf(id, [1, 2, 3]));
+    const { hits } = await store.search({ query: "reply2x" });
+    expect(hits.map(({ sessionId, copies }) => [sessionId, copies.map((copy) => copy.sessionId)])).toEqual([["original", ["a", "b", "c"]]]);
+  });
+
   test("is that fork too if it was imported first, and the other one was created before it", async () => {
     const store = await openedStore();
     const copied = fileOf("copy", [1, 2, 3]);
