@@ -16,6 +16,7 @@ import {
   type ExistingSession,
   fromStart,
   type GivenTitle,
+  type ImportedEntry,
   type ImportOptions,
   type ImportTarget,
   importInto,
@@ -309,14 +310,14 @@ class PlannedImport extends PlannedSession implements ImportTarget {
     return this.factOf(id)?.payload === null ? undefined : super.findEqual(entry, parent);
   }
 
-  override write(parent: PathState, entry: ValidatedEntry): EntryPathState {
+  override write(parent: PathState, entry: ImportedEntry): EntryPathState {
     const state = super.write(parent, entry);
     this.#ownIds.add(state.entryId);
     this.words.add(toIndexedText(textToWrite(entry.payload)));
     return state;
   }
 
-  writeNew(parent: PathState, entry: ValidatedEntry): WrittenEntry {
+  writeNew(parent: PathState, entry: ImportedEntry): WrittenEntry {
     const known = this.findEqual(entry);
     return known === undefined ? { state: this.write(parent, entry), isKnown: false } : { state: known, isKnown: true };
   }

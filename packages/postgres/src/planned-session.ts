@@ -14,7 +14,8 @@ import {
   EntryTotals,
   encodeValue,
   entryColumns,
-  factsOf,
+  factsOfImported,
+  type ImportedEntry,
   newEntryId,
   omits,
   type PathFacts,
@@ -238,11 +239,11 @@ export class PlannedSession implements BatchTarget, PathFacts {
     return this.requireState(known.id);
   }
 
-  write(parent: PathState, entry: ValidatedEntry): EntryPathState {
+  write(parent: PathState, entry: ImportedEntry): EntryPathState {
     const { id = newEntryId(), payload } = entry;
     const writable = toWritable(entry);
     const seq = toEntrySeq(this.#lastSeq + 1);
-    const facts = factsOf(writable, { directory: this.#session.cwd, fileTools: this.#fileTools });
+    const facts = factsOfImported(entry, writable.payloadJson, { directory: this.#session.cwd, fileTools: this.#fileTools });
     const place = derivePathState(this, parent, id, seq, facts.effect);
     const { operations } = facts;
     const row: NewEntryRow = {

@@ -176,6 +176,7 @@ export {
   entryOf,
   type FactsContext,
   factsOf,
+  factsOfImported,
   omits,
   type PathFacts,
   type PathState,

@@ -7,7 +7,7 @@ import { type AddedUsage, UsageSums, usageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
-import type { EntryFacts, PathEffect } from "../port/entry-facts.js";
+import type { EntryFacts, PathEffect, PreparedEntry } from "../port/entry-facts.js";
 import { listOperations } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
 
@@ -417,6 +417,17 @@ export function factsOf({ payload, payloadJson }: Pick<WritableEntry, "payload" 
     usage: usageOf(payload),
     operations: listOperations(payload, context.fileTools),
   };
+}
+
+/** The facts of an entry. Those that another thread has derived are taken if it knew the directory and the host's tools. */
+export function factsOfImported(
+  entry: { readonly payload: EntryPayload; readonly prepared?: PreparedEntry | undefined },
+  payloadJson: string,
+  context: FactsContext,
+): EntryFacts {
+  const derived = entry.prepared?.derived;
+  if (derived !== undefined && derived.directory === context.directory && Object.keys(context.fileTools).length === 0) return derived.facts;
+  return factsOf({ payload: entry.payload, payloadJson }, context);
 }
 
 function effectOf(payload: EntryPayload): PathEffect {

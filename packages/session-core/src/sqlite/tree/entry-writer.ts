@@ -13,7 +13,7 @@ import {
   EntryTotals,
   entryColumns,
   type FactsContext,
-  factsOf,
+  factsOfImported,
   omits,
   type PathState,
   requireSameEntry,
@@ -56,7 +56,6 @@ export class EntryWriter implements FactsContext {
   readonly #totals: SessionTotals;
   readonly #ends: TreeEnds;
   #directory: string | null | undefined;
-  #hasOwnTools: boolean | undefined;
   #next: EntrySeq | undefined;
   #firstWritten: EntrySeq | undefined;
   /** The entries written last, each the parent of the next; at most 16. */
@@ -117,17 +116,10 @@ export class EntryWriter implements FactsContext {
   /** Writes an entry whose id does not exist yet. */
   write(parent: PathState, entry: ImportedEntry): AppendResult {
     const { id = newEntryId(), createdAtMs = Date.now(), origin = null, payloadJson = toPayloadJson(entry.payload) } = entry;
-    const facts = this.#preparedFacts(entry) ?? factsOf({ payload: entry.payload, payloadJson }, this);
+    const facts = factsOfImported(entry, payloadJson, this);
     const place = derivePathState(this.#facts, parent, id, this.reserveSeq(), facts.effect);
     this.insert(parent.seq, { payloadJson, createdAtMs, origin, inherited: 0 }, facts, place);
     return { state: place.state, isKnown: false };
-  }
-
-  /** The facts that another thread has computed, if it knew the directory and the host's tools. */
-  #preparedFacts({ prepared }: ImportedEntry): EntryFacts | undefined {
-    if (prepared?.derived === undefined || prepared.derived.directory !== this.directory) return undefined;
-    this.#hasOwnTools ??= Object.keys(this.fileTools).length > 0;
-    return this.#hasOwnTools ? undefined : prepared.derived.facts;
   }
 
   /** Returns the row number of the next entry. */

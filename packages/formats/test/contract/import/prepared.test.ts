@@ -2,17 +2,17 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { loadValidation, prepareRecord, type SourceRecord, type SourceSession, withPayloadOnDemand } from "@bough/session-core/engine";
 import { describe, expect, test } from "vitest";
-import { openedStore } from "../../../session-core/test/world/stores.js";
-import { FORMATS } from "../../src/registry.js";
-import { SourceFolders } from "../../src/source/source-folders.js";
-import { detectFormat, sessionsOfFile } from "../../src/transfer/sessions-of-file.js";
-import { stateOf } from "../world/readings.js";
-import { sourceOf } from "../world/sources.js";
+import { openedStore } from "../../../../session-core/test/world/stores.js";
+import { FORMATS } from "../../../src/registry.js";
+import { SourceFolders } from "../../../src/source/source-folders.js";
+import { detectFormat, sessionsOfFile } from "../../../src/transfer/sessions-of-file.js";
+import { stateOf } from "../../world/readings.js";
+import { sourceOf } from "../../world/sources.js";
 
 // A thread that reads a file hands the one that writes each entry as a text, with what follows from it if the writer has other work. Which of
 // them derives it depends on the moment; what is stored must not.
 
-const FIXTURES = join(import.meta.dirname, "../fixtures");
+const FIXTURES = join(import.meta.dirname, "../../fixtures");
 
 const validate = await loadValidation();
 
