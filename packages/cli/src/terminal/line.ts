@@ -44,7 +44,7 @@ export function lineWidth(line: Line): number {
 
 /** The line, cut to `width` columns; a cut line ends with `ellipsis`. */
 export function fitLine(line: Line, width: number, ellipsis = "…"): Line {
-  if (lineWidth(line) <= width) return line;
+  if (width === Number.POSITIVE_INFINITY || lineWidth(line) <= width) return line;
   const fitted: (string | Span)[] = [];
   let room = width - displayWidth(ellipsis);
   for (const piece of line) {
@@ -70,9 +70,14 @@ export function spreadLine(left: Line, right: Line, width: number, ellipsis: str
   return [...padLine(left, Math.max(width - lineWidth(right), least), ellipsis), ...right];
 }
 
+/** The columns that other parts of a line leave of `width`; it can be negative. Nothing is measured if there is no limit. */
+export function roomBeside(left: Line, right: Line, width: number): number {
+  return width === Number.POSITIVE_INFINITY ? width : width - lineWidth(left) - lineWidth(right);
+}
+
 /** The parts of a line in `width` columns; the middle is cut first, so that what is on the right stays visible. */
 export function fitMiddle(left: Line, middle: Line, right: Line, width: number, ellipsis: string): Line {
-  const room = width - lineWidth(left) - lineWidth(right);
+  const room = roomBeside(left, right, width);
   return fitLine([...left, ...(room > 0 ? fitLine(middle, room, ellipsis) : []), ...right], width, ellipsis);
 }
 

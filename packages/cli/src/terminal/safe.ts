@@ -1,6 +1,7 @@
 // Text of sessions is untrusted: control characters could move the cursor, hide text or change the terminal's state.
 
-const PLAIN = /^[\x20-\x7e]*$/;
+/** Characters that are all safe, found with a small class: ASCII, Latin letters, dashes, quotes, bullets, arrows, lines and blocks. */
+const PLAIN = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25ff]*$/;
 
 // C0, DEL and C1; soft hyphen and fillers; zero-width characters; bidi marks, embeddings and isolates; line and
 // paragraph separators; tags and the variation selectors beyond the sixteen that emoji use, which can hide a whole text.

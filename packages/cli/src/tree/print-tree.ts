@@ -1,7 +1,7 @@
 import type { EntryId, Label, LeafRecord, OutlineRow } from "@bough/session-core";
 import { counted, isSummary, isTyped, pairStart } from "@bough/session-core/view";
 import type { Glyphs } from "../terminal/glyphs.js";
-import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
+import { fitLine, fitMiddle, type Line, roomBeside, styled } from "../terminal/line.js";
 import { displayWidth, padEnd } from "../terminal/width.js";
 import type { TreeFilter } from "./filter-names.js";
 import { Folds } from "./folds.js";
@@ -36,7 +36,7 @@ export interface PrintOptions {
 /** A tree as lines, and how many rows the filter hides and groups of calls contain. */
 interface PrintedTree {
   readonly lines: Iterable<Line>;
-  /** The texts in the lines whose characters may be of any width. */
+  /** The texts that are measured and whose characters may be of any width: in lines without a limit, only the ids. */
   readonly texts: Iterable<string>;
   readonly hidden: number;
   /** Number of shown entries without a row of their own. */
@@ -68,7 +68,7 @@ export function printTree(tree: SessionTree, options: PrintOptions): PrintedTree
   const leaves = leafNames(index, tree.leaves, tree.leafName, { filter: options.filter, labeled: labels });
   const isLandmark = (at: number) => isLandmarkRow(tree.rows[at], labels, leaves);
   const rows = options.full ? layout.window(0, layout.visibleCount(Folds.none), Folds.none) : [...shortenRuns(layout, isLandmark)];
-  const texts = shownTexts(tree, labels, rows);
+  const texts = measuredTexts(tree, labels, rows, options.width);
   const numbers = options.numbers === true ? pathNumbers(index, tree, labels, leafId) : new Map<number, number>();
   const printer = new TreePrinter(tree.rows, labels, leaves, rows, numbers, options);
   return {
@@ -91,16 +91,18 @@ function pathNumbers(
   return new Map(path.map(({ at }, place) => [at, path.length - 1 - place]));
 }
 
-function* shownTexts(
+function* measuredTexts(
   { rows, leaves }: SessionTree,
   labels: ReadonlyMap<string, string>,
   printed: readonly (VisibleRow | OmittedRows)[],
+  width: number,
 ): Generator<string, void, void> {
   for (const { name } of leaves) yield name;
   for (const row of printed) {
     const entry = "at" in row ? rows[row.at] : undefined;
     if (entry === undefined) continue;
     yield entry.id;
+    if (width === Number.POSITIVE_INFINITY) continue;
     yield entry.preview;
     yield labels.get(entry.id) ?? "";
   }
@@ -212,8 +214,7 @@ class TreePrinter {
     ];
     const leafMarks = (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${glyphs.arrow} ${name}`));
     const right: Line = [...branchCount(visible.branches, glyphs), ...leafMarks];
-    const room = width - lineWidth(left) - lineWidth(right);
-    const own = rowText(row, room, glyphs.ellipsis);
+    const own = rowText(row, roomBeside(left, right, width), glyphs.ellipsis);
     return fitMiddle(left, visible.group === null ? own : groupText(visible.group, own), right, width, glyphs.ellipsis);
   }
 

@@ -75,7 +75,7 @@ function shareWidth(widths: readonly number[], total: number): readonly number[]
  * shortenPreview("Looking. [read packages/agent/src/theme.ts]", 36); // "Looking. [read packages/…/theme.ts]"
  */
 export function shortenPreview(preview: string, maxWidth: number, fit: Fit = PLAIN_FIT): string {
-  if (fit.widthOf(preview) <= maxWidth) return preview;
+  if (maxWidth === Number.POSITIVE_INFINITY || fit.widthOf(preview) <= maxWidth) return preview;
   const { text, calls } = splitPreview(preview);
   if (calls.length === 0) return shortenStart(preview, maxWidth, fit);
   return shareLine(text, calls, maxWidth, fit);
