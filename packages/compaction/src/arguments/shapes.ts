@@ -4,7 +4,7 @@ import * as shapes from "@bough/session-core/arguments";
 // The shapes of arguments of this package's public functions, made of session-core's rules. Settings have a schema of their own.
 
 const { CALLBACK, FLAG, NUMBER, OBJECT, TEXT, AMOUNT, FILE } = rules;
-const { withMethods, list, nullable, oneOf, optional, record, ruleOf } = rules;
+const { withMethods, list, nullable, oneOf, optional, options, record, ruleOf } = rules;
 
 /** A session handle. */
 export const SESSION = withMethods("a session", "append", "context", "walk");
@@ -60,7 +60,7 @@ export const SUMMARY_REQUEST = record({
   onText: optional(CALLBACK),
 });
 /** Options of the built-in summarizer. */
-export const EXTRACTIVE = record({ maxChars: optional(NUMBER) });
+export const EXTRACTIVE = options({ maxChars: optional(NUMBER) });
 /** The shape of the options with which an HTTP summarizer sends its requests. */
 export const ENDPOINT = record({
   apiKey: optional(TEXT),

@@ -23,7 +23,7 @@ export interface BlameRequest {
   readonly lines?: { readonly from: number; readonly to: number } | undefined;
 }
 
-const BLAME = rules.record(
+const BLAME = rules.options(
   {
     paths: rules.list(rules.TEXT),
     text: rules.TEXT,

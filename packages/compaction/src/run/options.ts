@@ -116,7 +116,7 @@ const MODEL = rules.optional(rules.nullable(rules.record({ modelId: rules.TEXT, 
 /** Options with only a signal. */
 export const SIGNAL_OPTIONS = rules.record({ signal: SIGNAL });
 const USAGE = rules.record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
-export const REQUEST_INPUT = rules.record({
+export const REQUEST_INPUT = rules.options({
   systemTokens: TOKENS,
   toolTokens: TOKENS,
   lastUsage: rules.optional(USAGE),
@@ -125,20 +125,20 @@ export const REQUEST_INPUT = rules.record({
   preview: rules.optional(rules.FLAG),
   signal: SIGNAL,
 } satisfies rules.RulesOf<RequestInput>);
-export const COMPACT = rules.record({
+export const COMPACT = rules.options({
   instructions: rules.optional(rules.TEXT),
   keepFrom: rules.optional(rules.TEXT),
   when: rules.optional(rules.oneOf("now", "turn-end")),
   signal: SIGNAL,
 } satisfies rules.RulesOf<CompactOptions>);
 /** `ModelChange`. The value of its window is validated with the settings. */
-export const MODEL_CHANGE = rules.record({
+export const MODEL_CHANGE = rules.options({
   model: MODEL,
   contextWindow: rules.NUMBER,
   toolTokens: TOKENS,
   signal: SIGNAL,
 } satisfies rules.RulesOf<ModelChange>);
-export const NAVIGATE = rules.record({
+export const NAVIGATE = rules.options({
   summarize: rules.optional(rules.FLAG),
   instructions: rules.optional(rules.TEXT),
   replaceInstructions: rules.optional(rules.FLAG),
@@ -150,7 +150,7 @@ const LIST = rules.list(rules.CALLBACK, "a function, or an array of them");
 const SUMMARIZERS: typeof LIST = (value, at) => (typeof value === "function" ? undefined : LIST(value, at));
 const BY_USE = rules.record({ manual: SUMMARIZERS, automatic: SUMMARIZERS, branch: rules.optional(SUMMARIZERS) });
 const isByUse = (value: unknown) => typeof value === "object" && value !== null && ("manual" in value || "automatic" in value);
-export const COMPACTOR = rules.record(
+export const COMPACTOR = rules.options(
   {
     session: SESSION,
     summarizer: rules.optional((value, at) => (isByUse(value) ? BY_USE(value, at) : SUMMARIZERS(value, at))),

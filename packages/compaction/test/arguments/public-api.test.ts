@@ -208,3 +208,19 @@ describe("with any odd value in place of an argument", () => {
     expect(functions.filter((name) => !named.includes(name))).toEqual([]);
   });
 });
+
+// What untyped code may pass. Ignored, it would compact without the model, or leave a branch without its summary.
+test("a misspelled option is refused, with the name that it almost is", async () => {
+  const { store, session, compactor } = await world();
+  const untyped = (value: unknown) => value as never;
+  const summariser = async () => "";
+  expect(() => compaction.createCompactor(untyped({ session, contextWindow: 100_000, summariser }))).toThrow("must be spelled summarizer;");
+  await expect(compactor.prepareRequest(untyped({ toolTokes: 3000 }))).rejects.toThrow("input.toolTokes must be spelled toolTokens;");
+  await expect(compactor.navigate(null, untyped({ sumarize: true }))).rejects.toThrow("options.sumarize must be spelled summarize;");
+  await expect(compactor.compact(untyped({ instruction: "the lexer" }))).rejects.toThrow(
+    "options.instruction must be spelled instructions;",
+  );
+  await expect(compaction.blameFile(store, untyped({ paths: ["/a.ts"], text: "a", line: { from: 1, to: 1 } }))).rejects.toThrow(
+    "must be spelled lines;",
+  );
+});

@@ -6,6 +6,7 @@ import {
   list,
   oneOf,
   optional,
+  options as optionsOf,
   type RulesOf,
   record,
   TEXT,
@@ -19,13 +20,13 @@ import type { ToolAgent } from "./common-calls.js";
 // The writers of formats are loaded with the first export: they are a quarter of the code, and most processes export nothing.
 const SESSION = withMethods("a session", "record", "walk", "entries");
 const SECRETS = { secrets: optional(oneOf("mask", "keep")), onMasked: optional(CALLBACK) } satisfies RulesOf<SecretOptions>;
-const BOUGH = record(SECRETS);
-const BRANCH = record({
+const BOUGH = optionsOf(SECRETS);
+const BRANCH = optionsOf({
   ...SECRETS,
   branch: optional(TEXT),
   continues: optional(record({ sessionId: TEXT, cwd: TEXT })),
 } satisfies RulesOf<BranchExportOptions>);
-const MARKDOWN = record({
+const MARKDOWN = optionsOf({
   ...SECRETS,
   branch: optional(TEXT),
   toolOutput: optional(oneOf("none", "short", "full")),

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Store } from "@bough/session-core";
-import { CALLBACK, checkArgument, FILE, optional, type RulesOf, record, withMethods } from "@bough/session-core/arguments";
+import { CALLBACK, checkArgument, FILE, optional, options as optionsOf, type RulesOf, withMethods } from "@bough/session-core/arguments";
 import { NoSessionsFoundError, UnknownFormatError } from "../errors.js";
 import { isAtOrBelow } from "../source/links.js";
 import { type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
@@ -9,7 +9,7 @@ import { agentsOf, ENVIRONMENT, processEnvironment } from "./agents.js";
 import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";
 
-const OPTIONS = record({
+const OPTIONS = optionsOf({
   onProgress: optional(CALLBACK),
   environment: optional(ENVIRONMENT),
   threads: optional(THREADS),

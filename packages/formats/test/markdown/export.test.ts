@@ -77,3 +77,10 @@ test("a session in which no entry has a parent is exported in the order of its e
   }
   expect(await exported(session)).toMatch(/\none\n[\s\S]*\ntwo\n[\s\S]*\nthree\n/);
 });
+
+// What untyped code may pass. Ignored, it would print what was to be left out.
+test("a misspelled option of an export is refused, with the name that it almost is", async () => {
+  const { session } = await withSubagent();
+  const untyped = (value: unknown) => value as MarkdownExportOptions;
+  await expect(exported(session, untyped({ tooloutput: "none" }))).rejects.toThrow("options.tooloutput must be spelled toolOutput;");
+});

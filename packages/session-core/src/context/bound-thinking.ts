@@ -1,4 +1,4 @@
-import { nullable, oneOf, optional, record, TEXT } from "../arguments/rules.js";
+import { nullable, oneOf, optional, options, record, TEXT } from "../arguments/rules.js";
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { freezeJson, isObject } from "../entry/json.js";
 import type { AssistantBlock, AssistantMessage, Message } from "../entry/message.js";
@@ -34,7 +34,7 @@ export interface ThinkingOptions {
 }
 
 /** `ThinkingOptions`. */
-export const THINKING_OPTIONS = record({
+export const THINKING_OPTIONS = options({
   model: optional(nullable(record({ modelId: TEXT, provider: optional(TEXT) }))),
   boundThinking: optional(oneOf("auto", "always", "never")),
 });

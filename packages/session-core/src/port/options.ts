@@ -33,7 +33,7 @@ export const COUNTS = ruleOf(
 const FINITE = ruleOf("a number that is not NaN", (value) => typeof value === "number" && !Number.isNaN(value));
 
 /** A request of `Store.search` and `Session.search`. */
-export const SEARCH: Rule = record({
+export const SEARCH: Rule = options({
   query: TEXT,
   sessionId: optional(TEXT),
   sessionIds: optional(list(TEXT, "an array of ids")),
@@ -68,7 +68,7 @@ export const WRITES = list(
   "an array of writes",
 );
 /** Options of a range of values. */
-export const VALUE_RANGE = record(
+export const VALUE_RANGE = options(
   {
     prefix: optional(TEXT),
     order: optional(oneOf("asc", "desc")),
@@ -79,7 +79,7 @@ export const VALUE_RANGE = record(
 );
 const OPTIONAL_LEAF = optional(nullable(TEXT));
 /** Options of a walk along a path. */
-export const WALK = record({ leafId: OPTIONAL_LEAF, stopAt: optional(TEXT) } satisfies RulesOf<Pick<PathScan, "leafId" | "stopAt">>);
+export const WALK = options({ leafId: OPTIONAL_LEAF, stopAt: optional(TEXT) } satisfies RulesOf<Pick<PathScan, "leafId" | "stopAt">>);
 /** Options of a page of a path. */
 export const SCAN = options({
   leafId: OPTIONAL_LEAF,
@@ -101,7 +101,7 @@ export const LISTING = options({
   limit: optional(NUMBER),
 } satisfies RulesOf<EntryListing>);
 /** The two ends of a range of a path. */
-export const RANGE = record({ fromId: optional(TEXT), toId: optional(TEXT) } satisfies RulesOf<PathRange>);
+export const RANGE = options({ fromId: optional(TEXT), toId: optional(TEXT) } satisfies RulesOf<PathRange>);
 
 /** The source of a title. */
 export const TITLE_SOURCE = oneOf("user", "auto");

@@ -1,4 +1,4 @@
-import { nullable, oneOf, optional, type RulesOf, record } from "../arguments/rules.js";
+import { nullable, oneOf, optional, options as optionsOf, type RulesOf } from "../arguments/rules.js";
 import { ID } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
 import { MessageList, readSettings } from "../context/message-list.js";
@@ -16,7 +16,7 @@ export interface ContextOptions {
   readonly danglingCalls?: DanglingCalls | undefined;
 }
 
-export const CONTEXT = record({
+export const CONTEXT = optionsOf({
   leafId: optional(nullable(ID)),
   danglingCalls: optional(oneOf("close", "drop")),
 } satisfies RulesOf<ContextOptions>);

@@ -9,7 +9,6 @@ import {
   optional,
   options as optionsOf,
   type RulesOf,
-  record,
   TEXT,
   withMethods,
 } from "../arguments/rules.js";
@@ -358,7 +357,7 @@ const WRITE_OPTIONS = {
   onConflict: optional(oneOf("error", "follow", "branch")),
   expectedLeafId: optional(nullable(ID)),
 } satisfies RulesOf<WriteOptions>;
-const WRITE = record(WRITE_OPTIONS);
+const WRITE = optionsOf(WRITE_OPTIONS);
 const APPEND = optionsOf({ ...WRITE_OPTIONS, parentId: optional(nullable(ID)) } satisfies RulesOf<AppendOptions>);
 
 /** An entry that an append wrote. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkArgument, FILE, optional, type RulesOf, record, STORE_KEY } from "../arguments/rules.js";
+import { checkArgument, FILE, optional, options as optionsOf, type RulesOf, STORE_KEY } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 
 /** A store in a file, with its key and the one that it gets. */
@@ -20,7 +20,7 @@ export interface ChangedKey {
   readonly otherNames: number;
 }
 
-const OPTIONS = record(
+const OPTIONS = optionsOf(
   { path: FILE, key: optional(STORE_KEY), newKey: optional(STORE_KEY) } satisfies RulesOf<KeyChangeOptions>,
   'an object such as { path: "sessions.db", newKey }',
 );

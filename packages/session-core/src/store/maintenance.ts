@@ -1,5 +1,5 @@
 import { setImmediate as pause, setTimeout as rest } from "node:timers/promises";
-import { CALLBACK, oneOf, optional, type RulesOf, record, SIGNAL } from "../arguments/rules.js";
+import { CALLBACK, oneOf, optional, options, type RulesOf, SIGNAL } from "../arguments/rules.js";
 import { BoughError } from "../errors/bough-error.js";
 import { StoreBusyError } from "../errors/store-errors.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
@@ -231,7 +231,7 @@ export interface PackOptions {
 }
 
 /** Options of packing a store. */
-export const PACK = record({
+export const PACK = options({
   scope: optional(oneOf("old", "all")),
   onProgress: optional(CALLBACK),
   signal: optional(SIGNAL),

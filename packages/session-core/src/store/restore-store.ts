@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { CALLBACK, checkArgument, FILE, optional, type RulesOf, record, SIGNAL, STORE_KEY } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FILE, optional, options as optionsOf, type RulesOf, SIGNAL, STORE_KEY } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
 import { openStore } from "./open-store.js";
@@ -27,7 +27,7 @@ export interface RestoredStore {
   readonly keptAt: string | null;
 }
 
-const OPTIONS = record(
+const OPTIONS = optionsOf(
   {
     backup: FILE,
     path: FILE,

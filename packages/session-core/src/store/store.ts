@@ -11,7 +11,6 @@ import {
   optional,
   options as optionsOf,
   type RulesOf,
-  record,
   SIGNAL,
   TEXT,
 } from "../arguments/rules.js";
@@ -78,7 +77,7 @@ export interface ForkOptions extends CreateSessionOptions {
 }
 
 const OPEN = optionsOf({ leaf: optional(TEXT) } satisfies RulesOf<OpenSessionOptions>);
-const CREATE = record({ writes: optional(WRITES) } satisfies RulesOf<CreateSessionOptions>);
+const CREATE = optionsOf({ writes: optional(WRITES) } satisfies RulesOf<CreateSessionOptions>);
 const OPEN_OR_CREATE = optionsOf({ leaf: optional(TEXT), writes: optional(WRITES) } satisfies RulesOf<
   OpenSessionOptions & CreateSessionOptions
 >);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openStore, userMessage } from "../../src/index.js";
+import { openStore, toAnthropic, userMessage } from "../../src/index.js";
 
 // What untyped code may pass. A misspelled option would otherwise be ignored: a filter would list every session.
 const untyped = <T>(value: unknown): T => value as T;
@@ -15,6 +15,21 @@ test("a misspelled option is refused, with the name that it almost is", async ()
   const session = await store.createSession();
   await expect(session.append(userMessage("a"), untyped({ parentID: "x" }))).rejects.toThrow("parentID must be spelled parentId;");
   expect((await session.path()).length).toBe(0);
+  await store.close();
+});
+
+test("a misspelled member of a search, a context or a path is refused instead of answering for everything", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const session = await store.createSession();
+  await expect(store.search(untyped({ query: "tabs", role: ["user"] }))).rejects.toThrow("request.role must be spelled roles;");
+  await expect(session.context(untyped({ leaf: "a" }))).rejects.toThrow("options.leaf must be spelled leafId;");
+  await expect(session.walk(untyped({ leafID: "a" })).next()).rejects.toThrow("scan.leafID must be spelled leafId;");
+  await expect(session.fileOperations(untyped({ from: "a" }))).rejects.toThrow("range.from must be spelled fromId;");
+  await expect(session.values.list(untyped({ prefx: "run/" }))).rejects.toThrow("prefx must be spelled prefix;");
+  await expect(store.createSession({}, untyped({ wirtes: [] }))).rejects.toThrow("options.wirtes must be spelled writes;");
+  await expect(store.pack(untyped({ scpoe: "old" }))).rejects.toThrow("options.scpoe must be spelled scope;");
+  const context = await session.context();
+  expect(() => toAnthropic(context, untyped({ boundThinkng: "never" }))).toThrow("options.boundThinkng must be spelled boundThinking;");
   await store.close();
 });
 

@@ -1,5 +1,5 @@
 // Code that the readers of replies share. A reply comes from a server, so the readers assume nothing about it.
-import { optional, record, TEXT } from "../../arguments/rules.js";
+import { optional, options, TEXT } from "../../arguments/rules.js";
 import { isObject, type JsonObject, tryStringify } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
@@ -13,7 +13,7 @@ export interface ReplyOptions {
 }
 
 /** `ReplyOptions`. */
-export const REPLY_OPTIONS = record({ provider: optional(TEXT), model: optional(TEXT) });
+export const REPLY_OPTIONS = options({ provider: optional(TEXT), model: optional(TEXT) });
 
 /** The error for an object that is no reply: the body of a failed request, a chunk of a stream, a response object of fetch. */
 export function notAReply(given: unknown, wanted: string): InvalidArgumentError {
