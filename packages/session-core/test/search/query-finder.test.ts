@@ -48,6 +48,8 @@ describe("the places of a query in a text", () => {
   test.each([
     ["/a(b/", "unterminated group at character 2"],
     ["/(a)(b/", "unterminated group at character 4"],
+    ["/a[b/", "unterminated character class at character 2"],
+    ["/a[b/i tabs", "unterminated character class at character 2"],
     ["/a**/", "nothing to repeat at character 3"],
     ["/a)/", "unmatched ')' at character 2"],
     ["/[z-a]x/", "range out of order in character class at character 4"],

@@ -60,6 +60,8 @@ const MOST_CHARACTERS = 2000;
 const MOST_PARTS = 3;
 
 const EXPRESSION = /^\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/(i?)(?=\s|$)/;
+/** An expression with a `[` that nothing closes. */
+const OPEN_CLASS = /^\/((?:[^/\\\n]|\\.)+)\/(i?)(?=\s|$)/;
 const PHRASE = /^"([^"]*)"(\*?)/;
 const UNCLOSED = /^"([^"]+)$/;
 const BARE = /^\S+/;
@@ -108,7 +110,7 @@ interface Part {
 }
 
 function readPart(rest: string): Part {
-  const [expression, source, flag] = EXPRESSION.exec(rest) ?? [];
+  const [expression, source, flag] = EXPRESSION.exec(rest) ?? OPEN_CLASS.exec(rest) ?? [];
   if (expression !== undefined && source !== undefined) return { text: expression, term: toExpression(source, flag === "i") };
   const [phrase, quoted = "", star] = PHRASE.exec(rest) ?? [];
   if (phrase !== undefined) return { text: phrase, term: toPhrase(quoted, star === "*") };
