@@ -20,7 +20,8 @@ export function view(model: NavigatorModel): Frame {
   const panes = panesOf(model);
   const body = bodyLines(model, panes);
   const dialog = fitDialog(viewDialog(model, panes.body), panes.body);
-  const search = model.search === null ? undefined : searchLine(model.search, panes.columns, searchStatus(model, model.search));
+  const search =
+    model.search === null ? undefined : searchLine(model.search, panes.columns, searchStatus(model, model.search), model.glyphs.ellipsis);
   const lines = [
     ...(panes.head > 0 ? [headLine(model, panes.columns)] : []),
     ...linesAboveDialog(model, panes, body, dialog.lines.length),
@@ -135,13 +136,18 @@ function footLine(model: NavigatorModel, columns: number): FrameLine {
 const SEARCH_SIGN = "/ ";
 
 /** The search field and the number of hits; `column` is that of the cursor. */
-function searchLine(search: Search, columns: number, status: string): { readonly line: FrameLine; readonly column: number } {
-  const right = status === "" ? "" : ` ${safe(status)} `;
-  const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([right]), 10);
+function searchLine(
+  search: Search,
+  columns: number,
+  status: string,
+  ellipsis: string,
+): { readonly line: FrameLine; readonly column: number } {
+  const right = status === "" ? "" : ` ${safe(status)}`;
+  const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([right, " "]), 10);
   const { text, column } = visibleField(search.field, room);
   const gap = " ".repeat(Math.max(room - lineWidth([text]), 0));
   const style = search.problem === null ? "dim" : "error";
-  const line = fitLine([styled(search.isTyping ? "match" : "dim", SEARCH_SIGN), text, gap, styled(style, right)], columns, "");
+  const line = fitLine([styled(search.isTyping ? "match" : "dim", SEARCH_SIGN), text, gap, styled(style, right)], columns, ellipsis);
   return { line: { line }, column: SEARCH_SIGN.length + column };
 }
 

@@ -52,6 +52,15 @@ describe("The search", () => {
     expect(found.at).toBe("left");
   });
 
+  it("marks a number that a narrow screen cuts, which would be another one without the mark", () => {
+    const found = asked().type("a");
+    found.event(hitsEvent(found.queryId, ["left"], { total: 437 }));
+    for (const columns of [20, 22, 23, 24, 25, 26, 40]) {
+      found.resize(columns, 20);
+      expect(found.lines.find((line) => line.startsWith("/ a"))).toMatch(/(of 437 \(1 shown\)|…)$/);
+    }
+  });
+
   it("removes an empty field with Enter", () => {
     expect(asked().press("enter").model.search).toBeNull();
   });
