@@ -55,12 +55,12 @@ export class LineReader {
       return ahead;
     }
     const [{ createInterface }, { Writable }] = await Promise.all([import("node:readline"), import("node:stream")]);
-    const { input, output, onInterrupt } = this.#source;
+    const { input, output } = this.#source;
     const unseen = new Writable({ write: (_piece, _encoding, done) => done() });
     const lines = createInterface({ input, output: unseen, terminal: true });
     // The terminal shows no keys from here on; asked before, the first ones could be seen.
     output.write(question);
-    lines.once("SIGINT", onInterrupt);
+    lines.once("SIGINT", () => this.#interrupt());
     const received: string[] = [];
     await new Promise<void>((resolve) => {
       // Pasted lines are emitted in one turn of the event loop: the others answer the next questions.
@@ -74,8 +74,14 @@ export class LineReader {
     return answer;
   }
 
+  /** What comes next, such as the prompt of the shell, starts on a line of its own. */
+  #interrupt(): void {
+    this.#source.output.write("\n");
+    this.#source.onInterrupt();
+  }
+
   #read(lines: Interface, takeEarly: TakeEarly | undefined): Promise<string | undefined> {
-    const { onInterrupt, startDelay } = this.#source;
+    const { startDelay } = this.#source;
     const rule = takeEarly === undefined ? new AcceptFirstLine(this.#typedAhead) : new AcceptLaterLine(lines, takeEarly);
     return new Promise((resolve) => {
       let cancelDelay: () => void = () => undefined;
@@ -104,7 +110,7 @@ export class LineReader {
         if (received.push(line) === 1) setImmediate(answer);
       });
       lines.once("close", () => isOver || end(rule.answerOf(received.splice(0))));
-      lines.once("SIGINT", onInterrupt);
+      lines.once("SIGINT", () => this.#interrupt());
       prompt();
       if (this.#unfinished !== "") lines.write(this.#unfinished);
     });

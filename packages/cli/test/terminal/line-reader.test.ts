@@ -8,6 +8,7 @@ class Person {
   readonly #output = new PassThrough({ encoding: "utf8" });
   #moments: (() => void)[] = [];
   readonly early: string[] = [];
+  interruptions = 0;
 
   constructor({ isTerminal = false } = {}) {
     // Where it is a terminal, each key is seen as it is typed.
@@ -17,7 +18,9 @@ class Person {
   readonly reader = new LineReader({
     input: this.#input,
     output: this.#output,
-    onInterrupt: () => undefined,
+    onInterrupt: () => {
+      this.interruptions += 1;
+    },
     startDelay: (then) => {
       this.#moments.push(then);
       return () => {
@@ -85,6 +88,18 @@ describe("a question for a line", () => {
     person.leaves();
     expect(await asked).toBeUndefined();
   });
+});
+
+test.each([
+  ["a line", (person: Person) => person.reader.ask("Password: ")],
+  ["a secret", (person: Person) => person.reader.askSecret("Password: ")],
+])("Ctrl-C at a question for %s ends the line of the question", async (_, ask) => {
+  const person = new Person({ isTerminal: true });
+  const answer = ask(person);
+  await person.types("abc\u0003");
+  expect([person.seen.endsWith("\n"), person.interruptions]).toEqual([true, 1]);
+  person.leaves();
+  await answer;
 });
 
 describe("a question with an answer delay", () => {
