@@ -46,7 +46,8 @@ export const runSessions: Command<SessionsOptions> = async ({ io, out, options }
     if (options.json === true) return out.json({ sessions: sessions.map(toJson), more });
     if (sessions.length === 0) return out.line(await explainEmptyList(store, io, options));
     await printTable(out, columnsFor(out.width, sessions, { store, io }), sessions);
-    if (more) out.line(styled("dim", `The newest ${sessions.length} sessions; --limit N lists more.`));
+    if (more)
+      out.line(styled("dim", `The newest ${sessions.length === 1 ? "session" : `${sessions.length} sessions`}; --limit N lists more.`));
   });
 };
 

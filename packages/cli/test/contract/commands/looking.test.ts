@@ -182,6 +182,7 @@ describe("bough sessions", () => {
       for (const name of ["one", "two", "three"]) await grow(store, `${name}-session`, "u1");
     });
     expect((await here.run(["sessions", "--limit", "2"])).out).toContain("The newest 2 sessions; --limit N lists more");
+    expect((await here.run(["sessions", "--limit", "1"])).out).toContain("The newest session; --limit N lists more");
     expect(await here.json("sessions", "--limit", "2")).toMatchObject({ sessions: [{}, {}], more: true });
   });
 
