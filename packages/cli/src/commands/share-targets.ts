@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { isDeepStrictEqual, stripVTControlCharacters } from "node:util";
+import { resolveConfigPath } from "../config/config-path.js";
 import type { Config } from "../config/schema.js";
 import { CommandError, UsageError } from "../errors.js";
 import { createFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
@@ -26,15 +27,14 @@ export interface ShareTarget {
   readonly publish: (name: string, pieces: AsyncIterable<string>) => Promise<PublishedPage>;
 }
 
-const HOW =
-  'Name a target in the config file: "share": { "folder": "~/Public/pages" }, { "command": ["upload", "{file}"] } or { "gist": true } (docs/share.md).';
+const TARGETS = '"share": { "folder": "~/Public/pages" }, { "command": ["upload", "{file}"] } or { "gist": true }';
 
 /** The target that the config names. @throws {UsageError} it names none @throws {CommandError} its program is missing */
 export function shareTarget(io: Io, share: Config["share"]): ShareTarget {
   if (share?.folder !== undefined) return folderTarget(io, resolve(io.cwd, inHome(io, share.folder)), share.link);
   if (share?.command !== undefined) return commandTarget(io, share.command, share.revoke);
   if (share?.gist === true) return gistTarget(io);
-  throw new UsageError(`There is no target for shared pages. ${HOW}`);
+  throw new UsageError(`There is no target for shared pages. Name one in the config file ${resolveConfigPath(io)}: ${TARGETS}.`);
 }
 
 /** A path of the config, in which `~/` is the home directory. */

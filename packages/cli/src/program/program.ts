@@ -80,9 +80,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   mv: "rename",
   new: "shell --new",
   open: "shell --session NAME",
-  resume: "shell --resume",
   switch: "go",
-  sync: "import",
   usage: "stats",
 };
 
@@ -217,6 +215,7 @@ BOUGH_KEY_COMMAND  a command of a password manager that prints the key; also BOU
                 and BOUGH_NEW_KEY_COMMAND
 PGPASSWORD      password of a store on a server; PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE,
                 PGPASSFILE (default: ~/.pgpass) and others as for psql
+XDG_CONFIG_HOME  directory of the config file, bough/config.json (default: ~/.config)
 XDG_DATA_HOME   directory of the default store, bough/sessions.db (default: ~/.local/share)
 XDG_CACHE_HOME  directory of compiled code, bough/compiled, on Node 22 and later (default: ~/.cache)
 NO_COLOR        no colors

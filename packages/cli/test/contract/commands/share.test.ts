@@ -62,6 +62,9 @@ describe("bough share", () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["share", "parser"])).toMatchObject({ exit: 2, code: "USAGE", err: expect.stringContaining("no target") });
+    // Whoever has no config file yet learns where it belongs.
+    const { err } = await here.run(["share", "parser"], { env: { XDG_CONFIG_HOME: here.path("config") } });
+    expect(err).toContain(`in the config file ${here.path("config/bough/config.json")}: "share"`);
     const env = config(here, { share: { folder: here.path("pages") } });
     expect(await here.run(["share", "parser"], { env, answer: "n" })).toMatchObject({ code: "DECLINED" });
     expect(await here.run(["share", "parser"], { env })).toMatchObject({ code: "CONFIRMATION_NEEDED" });
