@@ -156,7 +156,7 @@ describe("the command as a process", () => {
     const here = world();
     const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
     expect(bough(here, ["--version"]).stdout).toBe(`${about.version}\n`);
-    expect(bough(here, ["--help"]).stdout).toContain("Start with: bough import PATH");
+    expect(bough(here, ["--help"]).stdout).toContain("Start with: bough import, then");
     expect(bough(here, []).status).toBe(10);
     expect(existsSync(here.store)).toBe(false);
   });

@@ -101,7 +101,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ["SESSION_NOT_FOUND", "list_sessions lists them."],
   ["ENTRY_NOT_FOUND", "search_sessions and get_tree give the ids."],
   ["AMBIGUOUS_NAME", "Use a longer part of the id."],
-  ["STORE_NOT_FOUND", "The user creates it with: bough import PATH."],
+  ["STORE_NOT_FOUND", "The user creates it with: bough import."],
 ]);
 
 /** Returns one line for the model. An unexpected error is marked as unexpected; the server continues. */

@@ -120,7 +120,7 @@ export function emptyLines(model: PickerModel, keyOf: (action: "scope" | "archiv
     return [are, `${keyOf("archived")} shows archived sessions.`];
   }
   if (model.scope === "here") return ["No sessions in this directory.", `${keyOf("scope")} shows all directories.`, begin];
-  return ["The store has no sessions yet.", `${begin} bough import PATH imports sessions of other agents.`];
+  return ["The store has no sessions yet.", `${begin} bough import imports sessions of other agents.`];
 }
 
 function noMatchLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "cancel") => string): readonly string[] {

@@ -65,7 +65,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
   defineCommands(registry, "Help", [COMPLETION]);
   defineAnswer(registry, Object.keys(TOPICS));
   defineHelp(program, output);
-  program.addHelpText("after", "\nStart with: bough import PATH, then bough sessions and bough tree.");
+  program.addHelpText("after", "\nStart with: bough import, then bough sessions and bough tree.");
   return program;
 }
 

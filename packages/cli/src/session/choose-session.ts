@@ -65,7 +65,7 @@ export async function findNewestHere(store: Store, io: Io, empty = false): Promi
 function explainNoSession(scope: SearchScope, { kind }: Place): string {
   return scope === "directory"
     ? `No session was recorded in this ${kind}. Name a session by id, prefix or title; \`bough sessions\` lists them.`
-    : "The store has no sessions. Import some: bough import PATH.";
+    : "The store has no sessions. Import some: bough import.";
 }
 
 /** The entry at the leaf of a session, in one line. */

@@ -39,7 +39,7 @@ async function openExisting(io: Io, location: StoreLocation, access: Access, key
     upgrade.endLine();
     if (!(error instanceof StoreNotFoundError)) throw error;
     const which = location.isDefault ? `There is no store yet at ${location.name}` : `There is no store at ${location.name}`;
-    throw new NoStoreError(`${which}. Import sessions to create it: bough import PATH.`, { cause: error });
+    throw new NoStoreError(`${which}. Import sessions to create it: bough import.`, { cause: error });
   }
 }
 

@@ -220,7 +220,7 @@ describe("the store that is used", () => {
     const { exit, err } = await here.run(["sessions"], { env: { BOUGH_STORE: "" } });
     expect(exit).toBe(4);
     expect(err).toBe(
-      `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Import sessions to create it: bough import PATH.\n`,
+      `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Import sessions to create it: bough import.\n`,
     );
     expect(existsSync(here.path(".local"))).toBe(false);
     expect((await here.run(["rename", "x", "y", "--store", "other.db"])).code).toBe("STORE_NOT_FOUND");
