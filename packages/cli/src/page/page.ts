@@ -1,5 +1,5 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { costLine, groupSteps, isPrivate, PriceList, previewOf, type Step } from "@bough/session-core/view";
+import { costLine, isPrivate, PriceList, previewOf } from "@bough/session-core/view";
 import { readOutline } from "../session/paging.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
@@ -9,8 +9,8 @@ import { factsHtml } from "./facts.js";
 import { Folds } from "./folds.js";
 import { type ForkItem, forkHtml } from "./fork.js";
 import { type Html, html, joinHtml, NOTHING, withReferences } from "./html.js";
-import { articleHtml, Headings, type StepHtml } from "./step.js";
-import { type StepOptions, StepWriter } from "./step-writer.js";
+import { articleHtml, Headings } from "./step.js";
+import { type StepOptions, StepWriter, type WrittenStep } from "./step-writer.js";
 import { PageSubagents } from "./subagents.js";
 import { mergeCalls, type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
@@ -60,8 +60,6 @@ class PageWriter {
   readonly #treeRows = new Map<Segment, TreeRow[]>();
   readonly #headings = new Headings();
   readonly #subagents: PageSubagents;
-  /** Entries of the line without an article of their own: links to them lead to the next one. */
-  #unshown: EntryId[] = [];
   /** Number of articles in the current chunk. */
   #chunk = 0;
 
@@ -136,52 +134,39 @@ class PageWriter {
   }
 
   async *#line(line: BranchLine): AsyncGenerator<string, void, void> {
-    this.#unshown = [];
+    const unshown: EntryId[] = [];
     for (const segment of line.segments) {
       const rows: TreeRow[] = [];
       this.#treeRows.set(segment, rows);
-      for await (const step of groupSteps(this.#entries(segment))) yield* this.#step(step, rows);
+      const started = (ids: readonly EntryId[]) => this.#subagents.startedBy(this.#session.id, ids);
+      for await (const written of this.#steps.steps(this.#entries(segment), started, unshown)) yield* this.#step(written, rows);
       if (segment.branches.length > 0) yield withReferences((await this.#fork(segment)).text);
     }
   }
 
-  /** The entries of a segment, without secrets. */
+  /** The entries of a segment. */
   async *#entries({ rows }: Segment): AsyncGenerator<Entry> {
     const above = this.#rows[this.#shape.parents[rows[0] ?? -1] ?? -1];
     const leafId = this.#rows[rows.at(-1) ?? -1]?.id ?? null;
     for await (const entry of this.#session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
       const at = this.#rowOfId.get(entry.id) ?? -1;
       this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
-      if (this.#steps.leavesOut(entry)) this.#unshown.push(entry.id);
-      else yield this.#steps.masks.maskEntry(entry);
+      yield entry;
     }
   }
 
-  async *#step(step: Step, rows: TreeRow[]): AsyncGenerator<string, void, void> {
+  *#step({ step, written, hasOwn, ids }: WrittenStep, rows: TreeRow[]): Generator<string, void, void> {
     const [id = ""] = step.entryIds;
     const at = this.#rowOfId.get(id) ?? -1;
-    const started = await this.#subagents.startedBy(this.#session.id, step.entryIds);
-    const own = this.#steps.write(step);
-    const written = withMore(own, started);
-    if (written === undefined) {
-      this.#unshown.push(...step.entryIds);
-      return;
-    }
     const up = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
     for (const shown of step.entryIds) this.#stepOf[this.#rowOfId.get(shown) ?? -1] = at;
-    const place = {
-      step: at,
-      up,
-      ids: [...step.entryIds, ...this.#unshown.splice(0)],
-      createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN,
-      label: this.#steps.labelOf(step),
-    };
+    const place = { step: at, up, ids, createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN, label: this.#steps.labelOf(step) };
     // Browsers skip what is not on screen chunk by chunk.
     if (this.#chunk === CHUNK) yield '</div><div class="chunk">';
     this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
     yield withReferences(articleHtml(written, place, this.#headings.next(written)).text);
     const isLeaf = step.entryIds.some((one) => one === this.#leafAt);
-    if (own !== undefined && written.kind !== "setting")
+    if (hasOwn && written.kind !== "setting")
       rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#record.cwd));
   }
 
@@ -205,12 +190,6 @@ class PageWriter {
     const label = start === undefined ? undefined : this.#steps.labelOf({ entryIds: [start.id] });
     return { label, entries: (end?.depth ?? 0) - (start?.depth ?? 0) + 1, activeAtMs: end?.createdAtMs ?? Number.NaN };
   }
-}
-
-/** A step with more at its end; one that has nothing to read itself is that alone. */
-function withMore(written: StepHtml | undefined, more: Html): StepHtml | undefined {
-  if (more === NOTHING) return written;
-  return written === undefined ? { kind: "assistant", heading: "", body: more } : { ...written, body: html`${written.body}${more}` };
 }
 
 /** The entry at which the tree draws the leaf. */

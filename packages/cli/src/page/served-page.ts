@@ -1,6 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
-import type { Entry, EntryId, SessionRecord, Store } from "@bough/session-core";
-import { counted, groupSteps, PriceList, previewOf } from "@bough/session-core/view";
+import type { EntryId, SessionRecord, Store } from "@bough/session-core";
+import { counted, PriceList, previewOf } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
 import { childrenByEntry } from "../session/paging.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
@@ -171,34 +171,16 @@ export class ServedPage {
 
   /** Writes rows between two branch points. Returns the last step. */
   async *#run(writer: StepWriter, headings: Headings, rows: readonly number[]): AsyncGenerator<string, number | undefined, void> {
-    const unshown: EntryId[] = [];
-    const { index } = this.#served;
+    const { index, session } = this.#served;
     const rowOfId = new Map(rows.map((at) => [index.idOf(at), at]));
-    const subagents = await this.#subagentsOf();
+    const entries = await session.entriesById([...rowOfId.keys()]);
     let last: number | undefined;
-    for await (const step of groupSteps(this.#entries(writer, rows, unshown))) {
-      const started = step.entryIds.flatMap((id) => subagents.get(id) ?? []);
-      // An entry that has nothing to read is the subagents that it started.
-      const written = writer.write(step) ?? (started.length === 0 ? undefined : { kind: "assistant" as const, heading: "", body: NOTHING });
-      if (written === undefined) {
-        unshown.push(...step.entryIds);
-        continue;
-      }
+    for await (const { step, written, ids } of writer.steps(entries.values(), (started) => this.#startedBy(started))) {
       last = rowOfId.get(step.entryIds[0] ?? "") ?? NONE;
-      const body = started.length === 0 ? written.body : html`${written.body}${this.#subagentsHtml(started)}`;
-      const ids = [...step.entryIds, ...unshown.splice(0)];
       const place = { step: last, ids, createdAtMs: index.row(last).createdAtMs, label: writer.labelOf(step) };
-      yield articleHtml({ ...written, body }, place, headings.next(written)).text;
+      yield articleHtml(written, place, headings.next(written)).text;
     }
     return last;
-  }
-
-  async *#entries(writer: StepWriter, rows: readonly number[], unshown: EntryId[]): AsyncGenerator<Entry> {
-    const { index, session } = this.#served;
-    for (const entry of (await session.entriesById(rows.map((at) => index.idOf(at)))).values()) {
-      if (writer.leavesOut(entry)) unshown.push(entry.id);
-      else yield writer.masks.maskEntry(entry);
-    }
   }
 
   /** True if several branches leave a position, or if the path ends there and the tree goes on. */
@@ -233,9 +215,11 @@ export class ServedPage {
     });
   }
 
-  async #subagentsOf(): Promise<ReadonlyMap<EntryId, readonly SessionRecord[]>> {
+  /** Links to the subagents that entries started. */
+  async #startedBy(ids: readonly EntryId[]): Promise<Html> {
     this.#subagents ??= childrenByEntry(this.#store, this.#served.session.id);
-    return this.#subagents;
+    const subagents = await this.#subagents;
+    return this.#subagentsHtml(ids.flatMap((id) => subagents.get(id) ?? []));
   }
 
   /** Forgets what may have changed since: the subagents. */
@@ -244,6 +228,7 @@ export class ServedPage {
   }
 
   #subagentsHtml(records: readonly SessionRecord[]): Html {
+    if (records.length === 0) return NOTHING;
     const items = records.map(
       (record) =>
         html`<li><a href="${this.#options.root}${encodeURIComponent(record.id)}">${this.masks.maskLine(sessionTitle(record))}</a> <span class="size">${counted(record.messageCount, "message")}</span></li>`,

@@ -1,7 +1,8 @@
 import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
-import { type Cost, isPrivate, PriceList, type Step, sumCosts, viewStep } from "@bough/session-core/view";
+import { type Cost, groupSteps, isPrivate, PriceList, type Step, sumCosts, viewStep } from "@bough/session-core/view";
 import { type Masks, NO_MASKS, Omissions, type ShownParts } from "./content.js";
 import { Folds } from "./folds.js";
+import { type Html, html, NOTHING } from "./html.js";
 import { type StepHtml, stepHtml } from "./step.js";
 
 /** The parts of a session that a page shows, and the masking of secrets in them (default: none). */
@@ -10,6 +11,16 @@ export interface StepOptions extends Partial<Pick<ShownParts, "thinking" | "tool
   readonly private?: boolean;
   /** The prices by which a cost that is not stored is estimated. Default: the table. */
   readonly prices?: PriceList;
+}
+
+/** A step of a page. */
+export interface WrittenStep {
+  readonly step: Step;
+  readonly written: StepHtml;
+  /** False: nothing of it is written but what stands at its end. */
+  readonly hasOwn: boolean;
+  /** Its entries, and those before it that have nothing to read: links to them lead to it. */
+  readonly ids: readonly EntryId[];
 }
 
 /** Writes the steps of a session, and counts what it leaves out: the one writer of exported and of served pages. */
@@ -48,15 +59,42 @@ export class StepWriter {
     this.omitted.add(omitted);
   }
 
-  /** True for an entry that the page must not show. Counts it. */
-  leavesOut(entry: Entry): boolean {
-    const isLeftOut = isPrivate(entry) && this.#options.private !== true;
-    if (isLeftOut) this.omitted.count("private");
-    return isLeftOut;
+  /**
+   * Writes entries step by step. `moreOf`: what stands at the end of the step of these entries, also if it has nothing else to read.
+   * `unshown`: entries before that have nothing to read; it gets those without a step behind them.
+   */
+  async *steps(
+    entries: AsyncIterable<Entry> | Iterable<Entry>,
+    moreOf: (ids: readonly EntryId[]) => Promise<Html>,
+    unshown: EntryId[] = [],
+  ): AsyncGenerator<WrittenStep, void, void> {
+    for await (const step of groupSteps(this.#shownOf(entries, unshown))) {
+      const more = await moreOf(step.entryIds);
+      const own = this.#write(step);
+      if (own === undefined && more === NOTHING) {
+        unshown.push(...step.entryIds);
+        continue;
+      }
+      const { body, ...said } = own ?? { kind: "assistant", heading: "", body: NOTHING };
+      const written = { ...said, body: more === NOTHING ? body : html`${body}${more}` };
+      yield { step, written, hasOwn: own !== undefined, ids: [...step.entryIds, ...unshown.splice(0)] };
+    }
+  }
+
+  /** The entries that the page shows, without secrets. */
+  async *#shownOf(entries: AsyncIterable<Entry> | Iterable<Entry>, unshown: EntryId[]): AsyncGenerator<Entry, void, void> {
+    for await (const entry of entries) {
+      const isLeftOut = isPrivate(entry) && this.#options.private !== true;
+      if (!isLeftOut) yield this.masks.maskEntry(entry);
+      else {
+        this.omitted.count("private");
+        unshown.push(entry.id);
+      }
+    }
   }
 
   /** A step as HTML; undefined: it has nothing to read. */
-  write(step: Step): StepHtml | undefined {
+  #write(step: Step): StepHtml | undefined {
     this.#cost = sumCosts([this.#cost, this.#prices.costOfStep(step)]);
     const view = viewStep(step, { directory: this.#directory ?? undefined, prices: this.#prices });
     const written = stepHtml(view, this.shown);

@@ -1,5 +1,5 @@
 import type { Entry, EntryId, Session, SessionId, SessionRecord } from "@bough/session-core";
-import { counted, groupSteps } from "@bough/session-core/view";
+import { counted, type Step } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
@@ -60,13 +60,11 @@ export class PageSubagents {
     const steps: Html[] = [];
     const onPath = new Set<EntryId>();
     let last = "";
-    for await (const step of groupSteps(shownEntries(session, leafId, writer, onPath))) {
-      const started = await this.startedBy(record.id, step.entryIds);
-      const written = writer.write(step);
-      if (written === undefined && started === NOTHING) continue;
-      const heading = written === undefined || written.heading === last ? NOTHING : headingHtml(written.heading, timeOf(step));
-      last = written?.heading ?? last;
-      steps.push(html`<div class="step ${written?.kind ?? "assistant"}">${heading}${written?.body ?? NOTHING}${started}</div>\n`);
+    const started = (ids: readonly EntryId[]) => this.startedBy(record.id, ids);
+    for await (const { step, written, hasOwn } of writer.steps(entriesTo(session, leafId, onPath), started)) {
+      const heading = !hasOwn || written.heading === last ? NOTHING : headingHtml(written.heading, timeOf(step));
+      if (hasOwn) last = written.heading;
+      steps.push(html`<div class="step ${written.kind}">${heading}${written.body}</div>\n`);
     }
     const others = record.entryCount - onPath.size;
     const note = others > 0 ? html`<p class="note">${counted(others, "entry", "entries")} of other branches are not shown.</p>` : NOTHING;
@@ -76,14 +74,14 @@ export class PageSubagents {
   }
 }
 
-async function* shownEntries(session: Session, leafId: EntryId | null, writer: StepWriter, seen: Set<EntryId>): AsyncGenerator<Entry> {
+async function* entriesTo(session: Session, leafId: EntryId | null, seen: Set<EntryId>): AsyncGenerator<Entry> {
   for await (const entry of session.walk({ leafId })) {
     seen.add(entry.id);
-    if (!writer.leavesOut(entry)) yield writer.masks.maskEntry(entry);
+    yield entry;
   }
 }
 
-function timeOf(step: Parameters<StepWriter["write"]>[0]): string {
+function timeOf(step: Step): string {
   return step.kind === "entry" ? dateTime(step.entry.createdAtMs) : "";
 }
 
