@@ -1,6 +1,7 @@
 import { graphemeBefore, graphemesOf, lineEnd } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
+import { countBefore } from "../tree/binary-search.js";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -33,14 +34,7 @@ export function wrapToRows(text: string, width: number): readonly EditorRow[] {
 
 /** The index of the row that shows an offset. */
 export function rowIndexAt(rows: readonly EditorRow[], offset: number): number {
-  let low = 0;
-  let high = rows.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((rows[middle]?.start ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return Math.max(0, countBefore(rows.length, (at) => (rows[at]?.start ?? 0) <= offset) - 1);
 }
 
 /** The last offset that a row shows. */

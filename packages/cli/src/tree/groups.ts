@@ -1,4 +1,4 @@
-import { countAtMost } from "./binary-search.js";
+import { countAtMost, countBefore } from "./binary-search.js";
 import { hasOnlyCalls } from "./filter.js";
 import { childrenOf, isBranchPoint, isSegmentStart, type RowOrder, ranksWhere } from "./row-order.js";
 import type { LayoutOptions } from "./shown-rows.js";
@@ -39,13 +39,7 @@ export function initialFolds(
 
 /** Returns the last of ascending groups that begins at or before a rank. O(log groups). */
 export function groupBefore(groups: readonly Group[], rank: number): Group | undefined {
-  let [low, high] = [0, groups.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((groups[middle]?.first ?? rank) <= rank) low = middle + 1;
-    else high = middle;
-  }
-  return groups[low - 1];
+  return groups[countBefore(groups.length, (at) => (groups[at]?.first ?? rank) <= rank) - 1];
 }
 
 /** The group that begins at a rank. O(log groups). */

@@ -1,5 +1,6 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
 import { splitPreview } from "@bough/session-core/view";
+import { countBefore } from "./binary-search.js";
 import { filterBits, hasOnlyCalls } from "./filter.js";
 
 /** No row; as a parent: the row is a first entry. */
@@ -204,16 +205,12 @@ export class TreeIndex {
 
   #rowOfSeq(seq: number): number {
     const { seqs } = this.#columns;
-    let [low, high] = [0, this.size];
+    const last = this.size - 1;
     // Most rows are children of the row before them: that lookup needs no search.
-    if (seqs[high - 1] === seq && seqs[high - 2] !== seq) return high - 1;
+    if (seqs[last] === seq && seqs[last - 1] !== seq) return last;
     // The first one: the rows after it with the same number are late ones.
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((seqs[middle] ?? seq) < seq) low = middle + 1;
-      else high = middle;
-    }
-    return low < this.size && seqs[low] === seq ? low : (this.#late.get(seq) ?? NONE);
+    const at = countBefore(this.size, (row) => (seqs[row] ?? seq) < seq);
+    return at <= last && seqs[at] === seq ? at : (this.#late.get(seq) ?? NONE);
   }
 }
 
