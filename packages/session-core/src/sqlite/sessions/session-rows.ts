@@ -18,26 +18,30 @@ import type { SessionTable } from "../schema.js";
 import { indexTitle, mergeIndex } from "../search/search-index.js";
 import { forgetSourceSession } from "./source-files.js";
 
+/** The columns that an insert and a copy set. */
+export function givenColumns(p: Omit<SessionColumns, "id">) {
+  return {
+    kind: p.kind,
+    title: p.title,
+    title_source: p.title_source,
+    cwd: p.cwd,
+    created_at_ms: p.created_at_ms,
+    active_at_ms: p.active_at_ms,
+    parent_session_id: p.parent_session_id,
+    parent_entry_id: p.parent_entry_id,
+    parent_call_id: p.parent_call_id,
+    source_format: p.source_format,
+    source_path: p.source_path,
+    source_id: p.source_id,
+    metadata_json: p.metadata_json,
+  };
+}
+
 // Changes no row if there is a session of this id. No RETURNING: with it, SQLite also looks for rows of a session that is new in every table.
 const insertSession = query<SessionColumns>(({ db, p }) =>
   db
     .insertInto("session")
-    .values({
-      id: p.id,
-      kind: p.kind,
-      title: p.title,
-      title_source: p.title_source,
-      cwd: p.cwd,
-      created_at_ms: p.created_at_ms,
-      active_at_ms: p.active_at_ms,
-      parent_session_id: p.parent_session_id,
-      parent_entry_id: p.parent_entry_id,
-      parent_call_id: p.parent_call_id,
-      source_format: p.source_format,
-      source_path: p.source_path,
-      source_id: p.source_id,
-      metadata_json: p.metadata_json,
-    })
+    .values({ id: p.id, ...givenColumns(p) })
     .onConflict((conflict) => conflict.column("id").doNothing()),
 );
 

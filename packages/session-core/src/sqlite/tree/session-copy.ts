@@ -22,7 +22,7 @@ import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow,
 import { query, rawQuery } from "../query.js";
 import type { FileOperationTable, LeafMoveTable, StoredEntry } from "../schema.js";
 import { indexTitle } from "../search/search-index.js";
-import { findSessionRow, indexMetadata, insertNewSession, resolveSession } from "../sessions/session-rows.js";
+import { findSessionRow, givenColumns, indexMetadata, insertNewSession, resolveSession } from "../sessions/session-rows.js";
 import { listValueTexts, replaceValues } from "../sessions/values.js";
 import { saveTokenCounts, setLabel } from "./annotations.js";
 import { addToKind, addUsage, insertOperation, insertStored, nextEntrySeq, TreeEnds } from "./entry-writer.js";
@@ -257,23 +257,7 @@ type Properties = ReturnType<typeof copiedColumns>;
 const putProperties = query<Session & Properties>(({ db, p }) =>
   db
     .updateTable("session")
-    .set({
-      kind: p.kind,
-      title: p.title,
-      title_source: p.title_source,
-      cwd: p.cwd,
-      created_at_ms: p.created_at_ms,
-      active_at_ms: p.active_at_ms,
-      archived_at_ms: p.archived_at_ms,
-      parent_session_id: p.parent_session_id,
-      parent_entry_id: p.parent_entry_id,
-      parent_call_id: p.parent_call_id,
-      first_text: p.first_text,
-      source_format: p.source_format,
-      source_path: p.source_path,
-      source_id: p.source_id,
-      metadata_json: p.metadata_json,
-    })
+    .set({ ...givenColumns(p), archived_at_ms: p.archived_at_ms, first_text: p.first_text })
     .where("seq", "=", p.session),
 );
 const putMetadataText = query<Session & { json: string | null }>(({ db, p }) =>
