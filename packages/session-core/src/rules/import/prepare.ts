@@ -99,21 +99,20 @@ export class PreparedImport implements ImportedEntry {
   readonly createdAtMs: number;
   readonly origin: string | undefined;
   readonly prepared: PreparedEntry;
-  readonly #record: SourceEntry;
+  #payload: EntryPayload | undefined;
 
   /** `reference`: the origin that the record names. */
   constructor(record: SourceEntry, prepared: PreparedEntry, createdAtMs: number, reference: string | undefined) {
     this.id = record.id;
     this.createdAtMs = createdAtMs;
     this.prepared = prepared;
-    this.#record = record;
     const { derived } = prepared;
     this.origin = reference ?? (derived === undefined ? contentKey(this.payload, record.createdAtMs, record.id) : derived.origin);
   }
 
   get payload(): EntryPayload {
-    // `withPayloadOnDemand` parses it from the text of a valid payload.
-    return this.#record.payload as EntryPayload;
+    this.#payload ??= payloadOf(this.prepared);
+    return this.#payload;
   }
 
   get payloadJson(): string {
