@@ -4,7 +4,7 @@ const { join } = require("node:path");
 // Imports between folders point in one direction. The folders of session-core, lowest first: a folder may import from itself, and
 // from folders that are listed before it. `port` is what handles and engines know of each other, `rules` is what engines share.
 const CORE_FOLDERS = [
-  ["text"],
+  ["text", "collections"],
   ["ids", "errors", "async"],
   ["arguments"],
   ["entry", "tools"],

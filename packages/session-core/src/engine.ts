@@ -3,6 +3,7 @@
 // language of search, the import of a session. @bough/postgres is an engine that uses nothing else. docs/engine.md describes the parts.
 
 export { raceAbort, SerialQueue } from "./async/promises.js";
+export { groupBy } from "./collections/group-by.js";
 export { copyJson, decodeBytes, jsonText, MAX_JSON_LENGTH, parseEncoded } from "./entry/json.js";
 export {
   customTypeOf,
@@ -35,7 +36,6 @@ export { isPrivate, previewOf, searchableText } from "./entry/text.js";
 export { type AddedUsage, UsageSums, usageOf } from "./entry/usage.js";
 export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
-export { groupBy } from "./ids/group-by.js";
 export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq, toSessionSeq } from "./ids/ids.js";
 export { isLikeServerAddress, isServerUrl } from "./port/connection-options.js";
 export type { DerivedEntry, EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";

@@ -1,7 +1,7 @@
 // The public API of this package, grouped as in the README.
 
 // Pages of lists and searches
-export { pagesOf } from "./async/pages.js";
+export { pagesOf } from "./collections/pages.js";
 // Context
 export { bindsThinking, type LeftOutThinking, type ThinkingOptions } from "./context/bound-thinking.js";
 export type {

@@ -1,4 +1,5 @@
 import type { EntryId, EntryInput } from "@bough/session-core";
+import { groupBy } from "@bough/session-core/engine";
 import { identityOf, type MessageIdentity, messageEntry, toStoredMessage } from "./messages.js";
 import type { PartsKind, StoredChange, StoredPart } from "./stored-checkpoint.js";
 
@@ -157,16 +158,12 @@ class Insertion {
   readonly entries: EntryInput[] = [];
   readonly #newId: () => EntryId;
   /** The removed parts that no inserted one has taken over, by their text. */
-  readonly #removed = new Map<string, Part[]>();
+  readonly #removed: ReadonlyMap<string, Part[]>;
   /** The removed messages by id and class; made when a message is new. */
   #versions: Map<string, Part> | undefined;
 
   constructor(removed: readonly Part[], newId: () => EntryId) {
-    for (const part of removed) {
-      const equal = this.#removed.get(part.text);
-      if (equal === undefined) this.#removed.set(part.text, [part]);
-      else equal.push(part);
-    }
+    this.#removed = groupBy(removed, ({ text }) => text);
     this.#newId = newId;
   }
 

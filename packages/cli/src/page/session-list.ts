@@ -169,11 +169,9 @@ class ListWriter {
   async write(listed: readonly Listed[], { words, group }: Conditions): Promise<Html> {
     if (group !== "directory" && group !== "day")
       return html`<ul class="sessions" id="sessions">${joinHtml(await this.#items(listed, words))}</ul>`;
-    const groups = new Map<string, Listed[]>();
-    for (const one of listed) {
-      const name = group === "day" ? dateTime(one.record.activeAtMs).slice(0, 10) : (one.record.cwd ?? "Without a directory");
-      groups.set(name, [...(groups.get(name) ?? []), one]);
-    }
+    const groups = groupBy(listed, ({ record: { activeAtMs, cwd } }) =>
+      group === "day" ? dateTime(activeAtMs).slice(0, 10) : (cwd ?? "Without a directory"),
+    );
     const sections: Html[] = [];
     for (const [name, found] of groups) {
       const members =

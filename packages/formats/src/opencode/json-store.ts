@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
+import { groupBy } from "@bough/session-core/engine";
 import { isObject, type JsonObject, stringAt } from "@bough/session-core/wire";
 import { readDocumentHead, readJsonDocument } from "../source/json-document.js";
 import { type FolderEntry, readStart, statPath } from "../source/source-file.js";
@@ -67,12 +68,7 @@ export class JsonStore implements MessageStore {
 
 /** The files that lie directly in `part`, by the message that they name. */
 function flatParts(folder: string, folders: SourceFolders): ReadonlyMap<string, readonly string[]> {
-  const byMessage = new Map<string, string[]>();
-  for (const path of folders.paths(folder, isJsonFile)) {
-    const message = stringAt(readRecord(path).value ?? {}, "messageID") ?? "";
-    byMessage.set(message, [...(byMessage.get(message) ?? []), path]);
-  }
-  return byMessage;
+  return groupBy(folders.paths(folder, isJsonFile), (path) => stringAt(readRecord(path).value ?? {}, "messageID") ?? "");
 }
 
 function readRecord(path: string): StoredRecord {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { groupBy } from "../ids/group-by.js";
+import { groupBy } from "../collections/group-by.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { EntryPayload } from "./entry.js";
 import type { Message } from "./message.js";

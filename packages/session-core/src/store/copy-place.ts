@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { pagesOf } from "../async/pages.js";
+import { pagesOf } from "../collections/pages.js";
 import type { SessionId } from "../ids/ids.js";
 import type { SessionFilter, SessionKey } from "../port/records.js";
 import type { CopiedEntry, CopiedState, SessionCopies } from "../port/session-copy.js";

@@ -1,9 +1,9 @@
 import { checkArgument } from "../arguments/rules.js";
 import { FILE_OPERATIONS } from "../arguments/shapes.js";
+import { groupBy } from "../collections/group-by.js";
 import type { EntryPayload, FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
 import type { ToolResultMessage } from "../entry/message.js";
-import { groupBy } from "../ids/group-by.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,

@@ -1,5 +1,5 @@
+import { groupBy } from "../../collections/group-by.js";
 import type { MessageRole } from "../../entry/message.js";
-import { groupBy } from "../../ids/group-by.js";
 import type { AskedTerm } from "./question.js";
 import { createMatcher, FoldedText } from "./term-matcher.js";
 

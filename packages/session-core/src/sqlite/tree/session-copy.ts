@@ -1,8 +1,8 @@
+import { groupBy } from "../../collections/group-by.js";
 import { customTypeOf, toEntryKind } from "../../entry/kinds.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { isPrivate } from "../../entry/text.js";
 import { SessionChangedError } from "../../errors/copy-errors.js";
-import { groupBy } from "../../ids/group-by.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { SessionKey, SessionRow } from "../../port/records.js";
 import {
