@@ -3,8 +3,8 @@ import { hasOpenWork, nextBreaker } from "../plan/decide.js";
 import { writeCheckpointFile } from "./checkpoint-files.js";
 import { type ContextState, readContextState, snapshotOf } from "./context-state.js";
 import type { Draft } from "./draft.js";
-import { callHook, type Engine, readHostState } from "./engine.js";
-import { emitCompacted, emitNotCompacted } from "./report-outcome.js";
+import { callHook, type Engine, emitNotCompacted, readHostState } from "./engine.js";
+import type { CompactionComplete } from "./events.js";
 import type { CompactionDone, CompactionResult } from "./results.js";
 
 /**
@@ -30,6 +30,20 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   emitCompacted(engine, result, { background, useAfter: after.use, checkpointNumber: checkpoint?.number ?? null });
   await callHook(engine, "compacted", result);
   return result;
+}
+
+/** Emits `compactionComplete` for a compaction that was appended. */
+function emitCompacted(
+  engine: Engine,
+  done: CompactionDone,
+  more: Pick<CompactionComplete, "background" | "useAfter" | "checkpointNumber">,
+): void {
+  const { attemptId, trigger, entryId, tokensBefore, tokensAfter, messagesBefore, messagesAfter } = done;
+  const { usage, checkpointPath, method, failures, requestId } = done;
+  const sizes = { tokensBefore, tokensAfter, messagesBefore, messagesAfter };
+  const about = { attemptId, trigger, entryId, ...sizes, usage, checkpointPath, method, failures, requestId, ...more };
+  const fidelity = done.fidelity?.score ?? null;
+  engine.emit({ type: "compactionComplete", success: true, error: null, outcome: "compacted", fidelity, ...about });
 }
 
 /** The most attempts of an append; it is repeated when another writer has moved the leaf. */

@@ -4,8 +4,7 @@ import { readSpan } from "../plan/span.js";
 import { applyDraft } from "./apply-draft.js";
 import { type ContextState, snapshotOf } from "./context-state.js";
 import type { Draft } from "./draft.js";
-import { type Engine, isInsideHook, withSessionLock } from "./engine.js";
-import { emitNotCompacted, recordFailure } from "./report-outcome.js";
+import { type Engine, emitNotCompacted, isInsideHook, recordFailure, withSessionLock } from "./engine.js";
 import type { CompactionResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
 

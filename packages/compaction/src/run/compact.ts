@@ -7,8 +7,7 @@ import { applyDraft } from "./apply-draft.js";
 import { cancelBackground } from "./background.js";
 import { syncCheckpointFiles } from "./checkpoint-files.js";
 import { type ContextState, readContextState, snapshotOf } from "./context-state.js";
-import { type Engine, isInsideHook, retryWhileBusy, withSessionLock } from "./engine.js";
-import { emitNotCompacted, recordFailure } from "./report-outcome.js";
+import { type Engine, emitNotCompacted, isInsideHook, recordFailure, retryWhileBusy, withSessionLock } from "./engine.js";
 import type { CompactionResult, UndoResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
 

@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { EntryId, ModelSetting, Session, SessionContext } from "@bough/session-core";
+import { BoughError, type EntryId, type ModelSetting, type Session, type SessionContext } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/engine";
 import { newEntryId } from "@bough/session-core/wire";
-import { CompactorBusyError } from "../errors/compaction-errors.js";
+import { CompactorBusyError, HookResultError } from "../errors/compaction-errors.js";
+import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import { CutMemo } from "../fit/request-parts.js";
 import type { BackgroundState } from "../plan/background-transitions.js";
-import { type Breaker, type ContextSnapshot, INITIAL_BREAKER, type Stall } from "../plan/decide.js";
+import { type Breaker, type ContextSnapshot, INITIAL_BREAKER, nextBreaker, type Stall } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
@@ -17,8 +18,9 @@ import { ContextMeter } from "../tokens/context-meter.js";
 import { findModelFamily, tokenizerOf } from "../tokens/known-models.js";
 import { loadCounter } from "../tokens/load-counter.js";
 import type { Draft } from "./draft.js";
-import type { CompactionEvent } from "./events.js";
+import type { CompactionComplete, CompactionEvent } from "./events.js";
 import type { CompactorHandlers, CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
+import type { CompactionFailure } from "./results.js";
 
 /** State that a compactor keeps between calls. It is not stored; reading the session does not need it. */
 interface CompactorState {
@@ -301,4 +303,73 @@ async function callGuarded<T>(
     engine.emit({ type: "hookFailed", hook: name, error });
     return undefined;
   }
+}
+
+/** An attempt that threw. */
+interface FailedAttempt {
+  readonly attemptId: string;
+  readonly trigger: Trigger;
+  readonly background: boolean;
+  /** True if the host will send the request again. */
+  readonly willRetry: boolean;
+}
+
+/** Emits `compactionComplete` for an attempt that appended nothing. Its `usage` is counted too. */
+export function emitNotCompacted(
+  engine: Engine,
+  attempt: Pick<Draft, "attemptId" | "trigger"> & { readonly usage?: Draft["usage"] },
+  background: boolean,
+  outcome: Exclude<CompactionComplete["outcome"], "compacted">,
+  error: CompactionComplete["error"] = null,
+): void {
+  engine.emit({
+    type: "compactionComplete",
+    attemptId: attempt.attemptId,
+    trigger: attempt.trigger,
+    background,
+    success: false,
+    error,
+    outcome,
+    entryId: null,
+    tokensBefore: null,
+    tokensAfter: null,
+    messagesBefore: null,
+    messagesAfter: null,
+    usage: attempt.usage ?? null,
+    useAfter: null,
+    method: null,
+    fidelity: null,
+    failures: [],
+    requestId: null,
+    checkpointPath: null,
+    checkpointNumber: null,
+  });
+}
+
+/**
+ * Records a failed attempt: the event, the hook `compactFailed` and the breaker. Returns the result and does not throw,
+ * because the failure of a summarizer must not fail the agent's turn.
+ */
+export async function recordFailure(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {
+  const error = toError(thrown);
+  const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
+  const { state } = engine;
+  const askedModel = !(error instanceof HookResultError);
+  state.breaker = nextBreaker(state.breaker, { saved: null, askedModel });
+  const status = error instanceof SummarizerCallError ? error.status : undefined;
+  const eventError = { code: codeOf(error), message: error.message, ...(status === undefined ? {} : { status }) };
+  emitNotCompacted(engine, attempt, attempt.background, "failed", eventError);
+  await callHook(engine, "compactFailed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });
+  return failure;
+}
+
+/** Wraps anything that is thrown in an Error. */
+export function toError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  return new Error(typeof thrown === "string" ? thrown : `a value of type ${typeof thrown} was thrown`, { cause: thrown });
+}
+
+/** The code of an error in events: its own, or SUMMARIZER_FAILED for an error of a host's summarizer. */
+export function codeOf(error: Error): string {
+  return error instanceof BoughError ? error.code : "SUMMARIZER_FAILED";
 }

@@ -7,9 +7,8 @@ import { cancelBackground } from "./background.js";
 import { type BranchSummary, readAbandonedBranch, writeBranchSummary } from "./branch-summary.js";
 import { syncCheckpointFiles } from "./checkpoint-files.js";
 import { readContextState } from "./context-state.js";
-import { callHook, type Engine, withSessionLock } from "./engine.js";
+import { callHook, codeOf, type Engine, toError, withSessionLock } from "./engine.js";
 import type { NavigateOptions } from "./options.js";
-import { codeOf, toError } from "./report-outcome.js";
 import type { NavigationDone, NavigationResult } from "./results.js";
 
 /** The position to which the leaf moves when an entry is chosen, and the text that the user may edit and send again. */
