@@ -66,7 +66,6 @@ class PreparedRecord implements SourceEntry {
   readonly createdAtMs: number;
   readonly origin: EntryReference | undefined;
   readonly prepared: PreparedEntry;
-  #payload: EntryPayload | undefined;
 
   constructor({ line, id, parentId, formerId, createdAtMs, origin }: SourceEntry, prepared: PreparedEntry) {
     this.line = line;
@@ -79,8 +78,7 @@ class PreparedRecord implements SourceEntry {
   }
 
   get payload(): EntryPayload {
-    this.#payload ??= payloadOf(this.prepared);
-    return this.#payload;
+    return payloadOf(this.prepared);
   }
 }
 
