@@ -15,8 +15,8 @@ import {
   type SessionRecordRow,
   sessionPage,
   shortenId,
+  titleWords,
   toSessionRecord,
-  WORD,
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
@@ -220,7 +220,7 @@ export async function findSessionsByName(database: PgDatabase, name: string, lim
 /** A pattern of ILIKE that every title matches which has the name, or its words in their order. Only ASCII letters are compared without their case. */
 function titlePattern(name: string): string {
   const composed = name.normalize("NFC");
-  const words = composed.match(WORD) ?? [];
+  const words = titleWords(composed);
   const parts = words.length === 0 ? [composed] : words;
   return `%${parts.map((part) => part.replace(/[%_\\]/g, "\\$&").replace(/[^\x20-\x7e]+/g, "%")).join("%")}%`;
 }

@@ -306,7 +306,7 @@ export {
   parseCursor,
   sessionPage,
   type Titled,
-  WORD,
+  titleWords,
 } from "./rules/session-filter.js";
 export { type EncodedValue, encodeValue, type KeyBounds, keyBounds, requireExpected, rowLimit } from "./rules/values.js";
 export {

@@ -8,9 +8,6 @@ const PLAIN = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\
 const UNSAFE =
   /\u034f|[\u180b-\u180f]|[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
-// Joiners are part of emoji sequences and of scripts such as Persian and Hindi. Elsewhere they are invisible.
-const STRAY_JOINER = /(?<!(?!\p{Script=Latin})[\p{L}\p{M}]|[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)(?:\u200c|\u200d)/gu;
-
 /**
  * Replaces what a terminal would interpret or hide: control characters become their pictures (`␛`, `␊`), other invisible ones
  * their code points (`\u{202e}`). Idempotent.
@@ -34,9 +31,12 @@ export function safeLines(text: string): readonly string[] {
   return text.split(/\r\n|\n|\r/).map((line) => safe(line.replaceAll("\t", "    ")));
 }
 
-// Compiling STRAY_JOINER takes some milliseconds, and few texts have a joiner.
+// Joiners are part of emoji sequences and of scripts such as Persian and Hindi. Elsewhere they are invisible. Few texts have one, and making
+// the pattern takes some milliseconds.
 function escapeStrayJoiners(text: string, escapeOne: (joiner: string) => string): string {
-  return text.includes("\u200c") || text.includes("\u200d") ? text.replace(STRAY_JOINER, escapeOne) : text;
+  if (!text.includes("\u200c") && !text.includes("\u200d")) return text;
+  const stray = /(?<!(?!\p{Script=Latin})[\p{L}\p{M}]|[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)(?:\u200c|\u200d)/gu;
+  return text.replace(stray, escapeOne);
 }
 
 function picture(character: string): string {

@@ -227,11 +227,10 @@ const THANKS =
 const GO_AHEAD =
   /^(?:ok(?:ay)?|yes|yep|yeah|no|nope|y|n|continue|go on|go ahead|proceed|next|sure|stop|wait|please|ja|nein|weiter|oui|non|s[ií]|no)[\s.!,]*$/i;
 const IMAGE_ALONE = /^['"]?\/.*\.(?:png|jpe?g|gif|webp)['"]?$/i;
-const HAS_TEXT = /[\p{L}\p{N}]/u;
 
 /** True if a text only thanks or greets, or has neither a letter nor a digit. */
 export function isThanks(text: string): boolean {
-  return !HAS_TEXT.test(text) || THANKS.test(text);
+  return !/[\p{L}\p{N}]/u.test(text) || THANKS.test(text);
 }
 
 /** True if a text contains no request of its own: thanks, "continue", "yes", an emoji, the path of an image. */

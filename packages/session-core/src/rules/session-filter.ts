@@ -98,9 +98,9 @@ const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
 ];
 
 function startsWords(title: string, name: string): boolean {
-  const words = title.match(WORD) ?? [];
+  const words = titleWords(title);
   let at = 0;
-  for (const start of name.match(WORD) ?? []) {
+  for (const start of titleWords(name)) {
     while (at < words.length && words[at]?.startsWith(start) !== true) at += 1;
     if (at === words.length) return false;
     at += 1;
@@ -108,8 +108,10 @@ function startsWords(title: string, name: string): boolean {
   return at > 0;
 }
 
-/** A word of a title. */
-export const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** The words of a title, in their order. */
+export function titleWords(title: string): readonly string[] {
+  return title.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
 
 /** A session and its title. */
 export interface Titled {

@@ -1,3 +1,5 @@
+import { patternOnUse } from "../../text/pattern.js";
+
 // The comparison of characters in a search. The index (FTS5, tokenizer unicode61 with remove_diacritics 2) and the scan of entries that are
 // not indexed must agree on every character; test/search/fold.property.test.ts compares both for all of them.
 
@@ -15,10 +17,9 @@ export const UNSPACED_CHARACTERS = ["Han", "Hiragana", "Katakana", "Hangul", "Th
   .map((script) => `\\p{Script=${script}}`)
   .join("");
 
-const STARTS_UNSPACED = new RegExp(`^[${UNSPACED_CHARACTERS}]`, "u");
-const WORD_CHARACTER = new RegExp(`^[${WORD_CHARACTERS}]`, "u");
+const startsUnspaced = patternOnUse(`^[${UNSPACED_CHARACTERS}]`, "u");
+const wordCharacter = patternOnUse(`^[${WORD_CHARACTERS}]`, "u");
 const ACCENT = new RegExp(`^[${ACCENTS}]$`, "u");
-const ACCENTED_ASCII = /^([A-Za-z])\p{M}+$/u;
 /** The only word in the index of a text that is not indexed. A private character, which separates words in any text, so that no text has it. */
 export const NOT_INDEXED = "\uf8fe";
 /** Letters in the Unicode version of JavaScript, but separators in that of FTS5; and `NOT_INDEXED`. */
@@ -34,7 +35,7 @@ export function isAscii(text: string): boolean {
 
 /** True if the text starts with a character of a script written without spaces. Each of these characters is a word. */
 export function isUnspaced(text: string): boolean {
-  return text > "\u0e00" && STARTS_UNSPACED.test(text);
+  return text > "\u0e00" && startsUnspaced().test(text);
 }
 
 /** Folds text as the index does: lower case, Latin letters without accents. Keeps the position of every code unit. */
@@ -71,12 +72,12 @@ function rememberResults(convert: (character: string) => string): (character: st
 function toIndexed(character: string): string {
   if (isUnspaced(character)) return ` ${foldCharacter(character)} `;
   if (ACCENT.test(character)) return character;
-  return WORD_CHARACTER.test(character) ? foldCharacter(character) : " ";
+  return wordCharacter().test(character) ? foldCharacter(character) : " ";
 }
 
 /** In UTF-16 code units. */
 const PIECE = 65_536;
-const BETWEEN_WORDS = new RegExp(`[^${WORD_CHARACTERS}${ACCENTS}]`, "gu");
+const betweenWords = patternOnUse(`[^${WORD_CHARACTERS}${ACCENTS}]`, "gu");
 
 /**
  * Divides a text between its words, for patterns that match words: V8 keeps a stack of the characters of a match where a pattern has
@@ -84,34 +85,35 @@ const BETWEEN_WORDS = new RegExp(`[^${WORD_CHARACTERS}${ACCENTS}]`, "gu");
  * more than 65,536 code units, a part at its end may be left out.
  */
 export function* piecesBetweenWords(text: string): Generator<string, void, void> {
+  const separator = betweenWords();
   for (let start = 0; start < text.length; ) {
-    BETWEEN_WORDS.lastIndex = start + PIECE;
-    const end = text.length - start <= PIECE ? text.length : (BETWEEN_WORDS.exec(text)?.index ?? text.length);
+    separator.lastIndex = start + PIECE;
+    const end = text.length - start <= PIECE ? text.length : (separator.exec(text)?.index ?? text.length);
     yield text.slice(start, Math.min(end, start + 2 * PIECE));
     start = end;
   }
 }
 
 const ASCII_WORDS = /[a-z0-9]+/g;
-const WORDS = new RegExp(`[${WORD_CHARACTERS}]+`, "gu");
+const words = patternOnUse(`[${WORD_CHARACTERS}]+`, "gu");
 const ACCENTS_OF_WORDS = new RegExp(`[${ACCENTS}]`, "gu");
 
 /** Divides a text that was converted by `toIndexedText` into its words, folded, in order, as the index numbers them. */
 export function indexedWords(indexedText: string): readonly string[] {
   return [...piecesBetweenWords(indexedText)].flatMap((piece) => {
     if (isAscii(piece)) return piece.toLowerCase().match(ASCII_WORDS) ?? [];
-    return foldText(piece).replace(ACCENTS_OF_WORDS, "").match(WORDS) ?? [];
+    return foldText(piece).replace(ACCENTS_OF_WORDS, "").match(words()) ?? [];
   });
 }
 
 function fold(character: string): string {
-  if (!WORD_CHARACTER.test(character)) return character;
+  if (!wordCharacter().test(character)) return character;
   if (SEPARATORS.test(character)) return " ";
   // FTS5 keeps the Turkish dotless i apart from i; its upper case is I.
   if (character === "\u0131") return character;
   // First to upper case: ſ, ς and ϐ have the same upper case as s, σ and β.
   const upper = sameLength(character, character.toUpperCase());
-  const base = ACCENTED_ASCII.exec(upper.normalize("NFD"))?.[1];
+  const base = /^([A-Za-z])\p{M}+$/u.exec(upper.normalize("NFD"))?.[1];
   return base === undefined ? sameLength(upper, upper.toLowerCase()) : base.toLowerCase();
 }
 

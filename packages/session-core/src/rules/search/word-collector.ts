@@ -1,3 +1,4 @@
+import { patternOnUse } from "../../text/pattern.js";
 import { ACCENTS, foldText, isAscii, piecesBetweenWords, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
 
 // Which words of a text are listed, so that parts of them are found. Numbers, very long words and base64 are nearly all different, and would
@@ -14,7 +15,7 @@ const DIGIT_BESIDE_LETTER = /[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])/g;
 const RANDOM_SHARE = 1 / 8;
 
 const ASCII_WORD = /[a-z0-9]{3,}/g;
-const RUN = new RegExp(`(?:(?![${UNSPACED_CHARACTERS}])[${WORD_CHARACTERS}])+`, "gu");
+const runs = patternOnUse(`(?:(?![${UNSPACED_CHARACTERS}])[${WORD_CHARACTERS}])+`, "gu");
 const ACCENT = new RegExp(`[${ACCENTS}]`, "gu");
 
 const ONLY_DIGITS = /^[0-9]+$/;
@@ -43,7 +44,7 @@ export class WordCollector {
 }
 
 function splitWords(text: string): readonly string[] {
-  const found = isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : foldText(text).replace(ACCENT, "").match(RUN);
+  const found = isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : foldText(text).replace(ACCENT, "").match(runs());
   return found ?? [];
 }
 
