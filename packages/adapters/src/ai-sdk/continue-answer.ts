@@ -23,7 +23,7 @@ import { fromUiMessages } from "./from-ui-messages.js";
 export async function continueAnswer(session: Session, message: UIMessage): Promise<void> {
   const replies = repliesOf(await pathOfAnswer(session, message.id), message.id);
   const entries = [...outputsFor(replies, message), ...replies.flatMap((reply) => approvalEntries(reply, message))];
-  if (entries.length > 0) await session.write(entries.map((entry) => ({ kind: "entry", entry })));
+  if (entries.length > 0) await session.append(entries);
 }
 
 /** Returns the path that has an answer. If the page shows another branch than that of the leaf, moves the leaf to its end. */

@@ -16,7 +16,7 @@ const MESSAGES = rules.list(rules.record({ role: rules.TEXT }), "an array of mes
  * @throws {InvalidArgumentError} `messages` is not an array of messages.
  * @example
  * const entries = fromAiSdk(await convertToModelMessages(uiMessages));
- * await session.write(entries.map((entry) => ({ kind: "entry", entry })));
+ * await session.append(entries);
  */
 export function fromAiSdk(messages: readonly ModelMessage[]): EntryInput[] {
   rules.checkArgument("messages", messages, MESSAGES);

@@ -22,7 +22,7 @@ const UI_MESSAGES = rules.list(
  * @throws {InvalidArgumentError} `messages` is not an array of UI messages.
  * @example
  * const entries = fromUiMessages(await validateUIMessages({ messages }));
- * await session.write(entries.map((entry) => ({ kind: "entry", entry })));
+ * await session.append(entries);
  */
 export function fromUiMessages(messages: readonly UIMessage[]): EntryInput[] {
   rules.checkArgument("messages", messages, UI_MESSAGES);

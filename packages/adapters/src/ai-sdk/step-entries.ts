@@ -22,7 +22,7 @@ import { errorOutput, type ModelOutput, resultEntry } from "./tool-output.js";
  * @throws {InvalidEntryError} `usage` has counts, but none of a known name.
  * @example
  * const { steps } = await generateText({ model, prompt });
- * await session.write(steps.flatMap((step) => stepEntries(step)).map((entry) => ({ kind: "entry", entry })));
+ * await session.append(steps.flatMap((step) => stepEntries(step)));
  */
 export function stepEntries(step: AiSdkStep): EntryInput[] {
   return entriesOfStep(step, undefined);

@@ -1,5 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ContextEditPayload, type Entry, type EntryId, type Message, pagesOf, type Session, type Write } from "@bough/session-core";
+import {
+  type ContextEditPayload,
+  type Entry,
+  type EntryId,
+  type EntryInput,
+  type Message,
+  pagesOf,
+  type Session,
+  type Write,
+} from "@bough/session-core";
 import type { AgentInputItem } from "@openai/agents-core";
 import { entriesOf, itemsOf } from "./items.js";
 
@@ -81,10 +90,12 @@ export function rewrite({ items, compactionSeq }: History, wanted: readonly Agen
   const changed = items[same];
   const from = same - (changed?.place ?? 0);
   const removed = items.slice(from);
-  return [
-    ...removals(removed, compactionSeq),
-    ...entriesOf(wanted.slice(from), from === 0).map((entry): Write => ({ kind: "entry", entry })),
-  ];
+  return [...removals(removed, compactionSeq), ...toWrites(entriesOf(wanted.slice(from), from === 0))];
+}
+
+/** The writes that append entries. */
+export function toWrites(entries: readonly EntryInput[]): readonly Write[] {
+  return entries.map((entry) => ({ kind: "entry", entry }));
 }
 
 function removals(removed: readonly HistoryItem[], compactionSeq: number | null): readonly Write[] {

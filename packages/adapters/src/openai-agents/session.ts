@@ -18,7 +18,7 @@ import {
   UserError,
 } from "@openai/agents-core";
 import { requireStore } from "../store-argument.js";
-import { readHistory, rewrite } from "./history.js";
+import { readHistory, rewrite, toWrites } from "./history.js";
 import { entriesOf } from "./items.js";
 
 /** The methods of a compactor that a session calls; `createCompactor` of `@bough/compaction` makes one. */
@@ -127,14 +127,13 @@ export class BoughSession
   /** Appends items. The usage of the requests since the last call is stored with the last reply among them. */
   async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
     const session = await this.open();
-    const writes = this.#entries(this.#run.takeAdded(items), runContext, session.leafId === null);
-    if (writes.length > 0) await session.write(writes, { onConflict: "follow" });
+    const entries = this.#entries(this.#run.takeAdded(items), runContext, session.leafId === null);
+    if (entries.length > 0) await session.append(entries, { onConflict: "follow" });
   }
 
   /** `isWhole`: the items are a whole history, as a compaction session of the SDK adds it, and not only what came last. */
-  #entries(items: readonly AgentInputItem[], runContext: RunContext | undefined, isWhole = false): Write[] {
-    const entries = entriesOf(items, isWhole);
-    return this.#usage.attach(entries, runContext).map((entry: EntryInput): Write => ({ kind: "entry", entry }));
+  #entries(items: readonly AgentInputItem[], runContext: RunContext | undefined, isWhole = false): readonly EntryInput[] {
+    return this.#usage.attach(entriesOf(items, isWhole), runContext);
   }
 
   /** Takes the newest item out of the history and returns it. A summary stays. */
@@ -168,9 +167,9 @@ export class BoughSession
    * below what it replaces, which can be undone; without one the items begin a new branch.
    */
   async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
-    const entries = entriesOf(items, true).map((entry): Write => ({ kind: "entry", entry }));
-    const start: readonly Write[] = entries.some(isCompaction) ? [] : [{ kind: "moveLeaf", to: null }];
-    await this.#change(async () => ({ writes: [...start, ...entries], result: undefined }));
+    const entries = entriesOf(items, true);
+    const start: readonly Write[] = entries.some(({ type }) => type === "compaction") ? [] : [{ kind: "moveLeaf", to: null }];
+    await this.#change(async () => ({ writes: [...start, ...toWrites(entries)], result: undefined }));
   }
 
   async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
@@ -204,7 +203,7 @@ export class BoughSession
       const transaction = digest(canonicalText(args.transaction));
       if ((await session.values.get(key)) !== undefined)
         throw new UserError("Session history operation was already applied with a different transaction.");
-      const changes = expected === 0 ? this.#entries(this.#run.takeAdded(after), runContext) : rewrite(history, after);
+      const changes = expected === 0 ? toWrites(this.#entries(this.#run.takeAdded(after), runContext)) : rewrite(history, after);
       return { writes: [...changes, { kind: "value", key, value: transaction }], result: undefined };
     });
   }
@@ -225,8 +224,8 @@ export class BoughSession
     const session = await this.open();
     const added = this.#run.newItems(modelData.input);
     if (added === undefined) return modelData;
-    const writes = entriesOf(added, false).map((entry): Write => ({ kind: "entry", entry }));
-    if (writes.length > 0) await session.write(writes, { onConflict: "follow" });
+    const entries = entriesOf(added, false);
+    if (entries.length > 0) await session.append(entries, { onConflict: "follow" });
     this.#run.noteStored(added);
     await this.#compactor?.prepareRequest();
     return { ...modelData, input: (await readHistory(session)).items.map(({ item }) => item) };
@@ -254,10 +253,6 @@ async function isApplied(session: Session, args: SessionHistoryTransactionArgs):
   if (typeof args?.operationId !== "string") return false;
   const applied = await session.values.get(OPERATIONS + digest(args.operationId));
   return applied !== undefined && applied === digest(canonicalText(args.transaction));
-}
-
-function isCompaction(write: Write): boolean {
-  return write.kind === "entry" && write.entry.type === "compaction";
 }
 
 function digest(text: string): string {
