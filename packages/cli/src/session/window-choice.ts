@@ -16,7 +16,11 @@ export interface WindowChoice {
 
 /** Chooses the context window: `given`, else that of the session's model, else 200,000 tokens. */
 export async function chooseWindow(session: Session, given: number | undefined): Promise<WindowChoice> {
-  const model = (await session.settings()).model?.modelId ?? null;
+  return windowOf((await session.settings()).model?.modelId ?? null, given);
+}
+
+/** The same for a session whose model is known. `model` null: it has none. */
+export function windowOf(model: string | null, given: number | undefined): WindowChoice {
   if (given !== undefined) return { tokens: given, from: "option", model };
   const known = model === null ? undefined : findContextWindow(model);
   return known === undefined ? { tokens: DEFAULT_WINDOW, from: "default", model } : { tokens: known, from: "model", model };

@@ -50,7 +50,7 @@ export class ShellPerformer {
     this.#world = world;
     this.#intro = intro;
     this.#model = world.model;
-    this.#status = new StatusReader(world.session, new PriceList(world.config.prices));
+    this.#status = new StatusReader(world.session, new PriceList(world.config.prices), world.config.window);
     this.#held = new HeldReplies(world.store, () => world.io.now());
     this.#follower = new SessionFollower(world, this.#held, this.#glyphs, () => this.#width);
   }

@@ -1,10 +1,11 @@
-import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
+import { reportedPrompt } from "@bough/compaction/providers";
+import type { ContextMessage, OutlineRow, Session, SessionContext } from "@bough/session-core";
 import { type Cost, costText, counted, isSummary, type PriceList } from "@bough/session-core/view";
 import type { ChatModel } from "../agent/chat-model.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
 import { sessionTitle } from "../session/names.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
-import { DEFAULT_WINDOW } from "../session/window-choice.js";
+import { windowOf } from "../session/window-choice.js";
 import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import type { Status } from "./model.js";
@@ -22,33 +23,38 @@ function messageTokens(message: ContextMessage): number {
 }
 
 /**
- * Reads the contents of the status line. Tokens are estimated until the first request: loading the exact tokenizer takes half
- * a second. Reads the tips once and then only new outline rows; recomputes the cost only after entries that may have one.
+ * Reads the contents of the status line. Tokens are what the provider reported for the newest reply plus an estimate of what came
+ * after it, or an estimate of all: loading the exact tokenizer takes half a second. Reads the tips once and then only new outline
+ * rows; recomputes the cost only after entries that may have one.
  */
 export class StatusReader {
   readonly #session: Session;
   readonly #tips = new Map<number, OutlineRow>();
   #newestSeq: number | null = null;
   readonly #prices: PriceList;
+  readonly #window: number | undefined;
   #cost: Cost | null = null;
 
-  constructor(session: Session, prices: PriceList) {
+  /** `window`: the context window without a model, in tokens; undefined: that of the session's model. */
+  constructor(session: Session, prices: PriceList, window?: number) {
     this.#session = session;
     this.#prices = prices;
+    this.#window = window;
   }
 
   async read(model: ChatModel | null): Promise<Partial<Status>> {
     const session = this.#session;
-    const [record, { messages }, mayHaveCost] = await Promise.all([session.record(), session.context(), this.#readTips()]);
+    const [record, context, mayHaveCost] = await Promise.all([session.record(), session.context(), this.#readTips()]);
     if (mayHaveCost) this.#cost = record.entryCount > MAX_ENTRIES_FOR_COST ? null : this.#prices.total((await session.statistics()).usage);
+    const windowTokens = model?.windowTokens ?? windowOf(context.model?.modelId ?? null, this.#window).tokens;
     const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
     return {
       title: sessionTitle(record),
       depth: tip === undefined ? await readDepth(session) : tip.depth + 1,
       branches: this.#tips.size,
       model: model?.name ?? null,
-      windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
-      usedTokens: messages.reduce((sum, message) => sum + messageTokens(message), 0),
+      windowTokens,
+      usedTokens: await usedTokens(session, context, windowTokens),
       cost: this.#cost,
     };
   }
@@ -74,6 +80,13 @@ export class StatusReader {
       this.#newestSeq = Math.max(this.#newestSeq ?? 0, row.seq);
     }
   }
+}
+
+async function usedTokens(session: Session, context: SessionContext, windowTokens: number): Promise<number> {
+  const estimate = (from: number) => context.messages.slice(from).reduce((sum, message) => sum + messageTokens(message), 0);
+  const reported = await reportedPrompt(session, context);
+  if (reported === null || reported.tokens > windowTokens) return estimate(0);
+  return Math.max(estimate(0), reported.tokens + estimate(reported.at));
 }
 
 async function readDepth(session: Session): Promise<number> {

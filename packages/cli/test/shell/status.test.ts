@@ -1,4 +1,4 @@
-import { openStore, type Session, userMessage } from "@bough/session-core";
+import { assistantMessage, openStore, type Session, userMessage } from "@bough/session-core";
 import { PriceList } from "@bough/session-core/view";
 import { expect, onTestFinished, test } from "vitest";
 import { StatusReader } from "../../src/shell/status.js";
@@ -44,4 +44,23 @@ test("the status after a message reads only new rows: no tips, and no statistics
   expect(calls).toContain("statistics");
   const fresh = await new StatusReader(session, new PriceList()).read(null);
   expect(await status.read(null)).toEqual(fresh);
+});
+
+test("the window is that of the session's model, and its use what the provider reported, with an estimate of what came after", async () => {
+  const store = await openStore({ path: world().store, durability: "normal" });
+  onTestFinished(() => store.close());
+  const session = await store.createSession();
+  await session.append({ type: "model_change", provider: "google", modelId: "gemini-2.5-pro" });
+  const status = new StatusReader(session, new PriceList());
+  expect(await status.read(null)).toMatchObject({ usedTokens: 0, windowTokens: 1_048_576 });
+  await session.append(userMessage("Why?"));
+  // The prompt had tools and instructions that the session does not have.
+  await session.append(assistantMessage("Because.", { usage: { input: 9_000, output: 2, cacheRead: 1_000 } }));
+  await session.append(userMessage("tabs ".repeat(80)));
+  const { usedTokens } = await status.read(null);
+  expect(usedTokens).toBeGreaterThanOrEqual(10_100);
+  expect(usedTokens).toBeLessThan(10_200);
+  expect(await new StatusReader(session, new PriceList(), 50_000).read(null)).toMatchObject({ windowTokens: 50_000, usedTokens });
+  await session.append({ type: "model_change", provider: "openai", modelId: "gpt-5" });
+  expect((await status.read(null)).usedTokens).toBeLessThan(200);
 });

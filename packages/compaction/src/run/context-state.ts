@@ -156,9 +156,27 @@ async function reportedTokens(
   state: Pick<ContextState, "context" | "measured" | "sent" | "leftOut" | "shape">,
   given: Usage | undefined,
 ): Promise<Reported | null> {
-  const { at, promptTokens } = newestUsage(state.context, given);
-  if (promptTokens === undefined || !(await isCurrent(engine, state.context.entries[at]))) return null;
-  return { promptTokens, messageTokens: tokensSentBefore(at, state) };
+  const prompt = await reportedPrompt(engine.session, state.context, given);
+  return prompt === null ? null : { promptTokens: prompt.tokens, messageTokens: tokensSentBefore(prompt.at, state) };
+}
+
+/** The prompt of the newest reply that has a usage, as the provider counted it. */
+export interface ReportedPrompt {
+  /** The index of the reply in the messages of the context: those before it were in the prompt. */
+  readonly at: number;
+  /** The whole prompt, with its instructions and tools. */
+  readonly tokens: number;
+}
+
+/**
+ * The newest prompt whose tokens the provider reported and that is still one of this context; null: there is none, or a compaction, an
+ * edit or another model came after it. Without a tokenizer it is the best count of a context: add what came from `at` on.
+ *
+ * @param given the usage of the newest reply, where the session does not have it.
+ */
+export async function reportedPrompt(session: Session, context: SessionContext, given?: Usage): Promise<ReportedPrompt | null> {
+  const { at, promptTokens } = newestUsage(context, given);
+  return promptTokens === undefined || !(await isCurrent(session, context.entries[at])) ? null : { at, tokens: promptTokens };
 }
 
 /** Tokens of the messages before `at` as the request with them had them: results that are trimmed now may have been whole then. */
@@ -202,7 +220,7 @@ function promptTokensFrom(usage: Usage | undefined): number | undefined {
 const MAKES_STALE = ["compaction", "context_edit", "model_change"] as const;
 
 /** True if the usage of a reply is still that of this context: no entry after it makes it stale. */
-async function isCurrent({ session }: Engine, replyId: EntryId | undefined): Promise<boolean> {
+async function isCurrent(session: Session, replyId: EntryId | undefined): Promise<boolean> {
   const { leafId } = session;
   if (replyId === undefined || leafId === null) return false;
   if (leafId === replyId) return true;
