@@ -42,6 +42,11 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
+// Node makes the streams of a process when they are first asked for: 4 ms, which the version does not need.
+function isDrawable({ stdin, stdout, env }: NodeJS.Process): boolean {
+  return stdin.isTTY === true && stdout.isTTY === true && env["TERM"] !== "dumb";
+}
+
 /** Prints the version without the code of the commands. Returns false if it cannot be written: they report why. */
 function printVersion(): boolean {
   try {
@@ -55,9 +60,7 @@ const args = process.argv.slice(2);
 const title = shownCommandLine(args);
 if (title !== undefined) process.title = title;
 
-const { stdin, stdout, env } = process;
-const isDrawable = stdin.isTTY === true && stdout.isTTY === true && env["TERM"] !== "dumb";
-if (isDrawable && startsShell(args)) holdInput(stdin, () => process.exit(130));
+if (startsShell(args) && isDrawable(process)) holdInput(process.stdin, () => process.exit(130));
 
 const { enableCompileCache }: typeof module & CompileCache = module;
 if (typeof enableCompileCache === "function") {
