@@ -46,10 +46,17 @@ export function defineCommands(registry: CommandRegistry, group: string, definit
   for (const definition of definitions) defineCommand(registry, group, definition);
 }
 
+/** An unknown option that is like no other one is answered with the help that lists the options. */
+function withOptionHint(text: string, name: string): string {
+  return text.replace(/^error: unknown option '[^']*'(?=\n?$)/, `$&. bough ${name} --help lists the options.`);
+}
+
 function defineCommand({ program, io, out }: CommandRegistry, group: string, definition: CommandDefinition): void {
   const { usage, aliases = [], summary, more, json, paged, load, options } = definition;
   const command = program.command(usage).aliases(aliases).helpGroup(`${group}:`).summary(summary);
   DEFINITIONS.set(command, definition);
+  const { outputError } = command.configureOutput();
+  command.configureOutput({ outputError: (text, write) => outputError?.(withOptionHint(text, command.name()), write) });
   command.description(more === undefined ? `${summary}.` : `${summary}. ${more}`);
   if (json !== undefined) command.option("--json", "print JSON instead of text");
   command.addHelpText("after", renderHelpEnd(definition));

@@ -88,7 +88,7 @@ describe("help", () => {
   });
 
   test.each<[readonly string[], string]>([
-    [["tree", "--unknown"], "unknown option '--unknown'"],
+    [["tree", "--unknown"], "unknown option '--unknown'. bough tree --help lists the options."],
     [["sessions", "--sinc", "2w"], "unknown option '--sinc' (Did you mean --since?)"],
     [["export", "--format", "x"], "option '--format <format>' argument 'x' is invalid."],
     [["rename"], "missing required argument"],
