@@ -8,7 +8,7 @@ import { type ChosenSession, chooseSession } from "../session/choose-session.js"
 import { sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
-import { fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
+import { fitMiddle, type Line, roomBeside, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { displayWidth, loadExactWidths, truncate } from "../terminal/width.js";
 import { filterBit, filterBits } from "../tree/filter.js";
@@ -107,8 +107,8 @@ async function printRows(out: Printer, _chosen: ChosenSession, rows: readonly Ou
   for (const row of rows) {
     const left: Line = [styled("label", marks.id(row)), styled("dim", `  ${dateTime(row.createdAtMs)}  `), ...marks.label(row)];
     const right = marks.leaves(row, out.glyphs.arrow);
-    const room = out.width - lineWidth(left) - lineWidth(right);
-    out.line(...fitMiddle(left, rowText(row, room, out.glyphs.ellipsis), right, out.width, out.glyphs.ellipsis));
+    const text = rowText(row, roomBeside(left, right, out.width), out.glyphs.ellipsis);
+    out.line(...fitMiddle(left, text, right, out.width, out.glyphs.ellipsis));
     await out.pump();
   }
 }
