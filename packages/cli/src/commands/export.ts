@@ -16,6 +16,7 @@ import { bytes, counted, type PriceList } from "@bough/session-core/view";
 import { OutputFailedError, UsageError } from "../errors.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
+import { type ExportFormat, exportFormatOf } from "../program/export-formats.js";
 import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -27,9 +28,6 @@ import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
-
-/** The export formats. */
-export type ExportFormat = "markdown" | "html" | "bough" | "pi" | "claude" | "codex" | "opencode";
 
 interface ExportOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -52,9 +50,17 @@ interface ExportOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
+/** Without a format, the name of the file decides. */
+type GivenOptions = Omit<ExportOptions, "format"> & { readonly format?: ExportFormat };
+
+function chosenOptions(given: GivenOptions): ExportOptions {
+  if (given.html !== undefined) return { ...given, format: "html", output: given.html };
+  return { ...given, format: given.format ?? exportFormatOf(given.output ?? "") ?? "markdown" };
+}
+
 /** `bough export`: writes a session or one of its branches to stdout or a file. */
-export const runExport: Command<ExportOptions> = async ({ io, out, args, options: given }) => {
-  const options: ExportOptions = given.html === undefined ? given : { ...given, format: "html", output: given.html };
+export const runExport: Command<GivenOptions> = async ({ io, out, args, options: given }) => {
+  const options = chosenOptions(given);
   checkOptions(options);
   const lock = options.password === true && options.dryRun !== true ? await preparedLock(io) : undefined;
   await withStore(io, options.store, "read", async (store) => {

@@ -1,6 +1,7 @@
 import { SUPPORTED_SOURCES } from "@bough/formats/agents";
 import { Option } from "commander";
 import type { CommandDefinition } from "./define.js";
+import { EXPORT_FORMATS } from "./export-formats.js";
 import { collect, parsePath } from "./options.js";
 
 const KEY_HELP =
@@ -74,7 +75,7 @@ export const FILE_COMMANDS: readonly CommandDefinition[] = [
       ["bough export parser -o parser.md", "the branch of the leaf as Markdown"],
       ["bough export parser -o parser.md --assets parser-images", "with its images beside it"],
       ["bough export parser --branch before-rewrite", "another branch, to stdout"],
-      ["bough export parser --html parser.html", "one page for a browser, with the tree, all branches and a search"],
+      ["bough export parser -o parser.html", "one page for a browser, with the tree, all branches and a search"],
       ["bough export parser --html parser.html --password", "the same, encrypted; a browser asks for the password"],
       ["bough export parser --format bough --with-secrets -o parser.jsonl", "the whole session unchanged, for another import"],
       ["bough export parser --format pi > parser.jsonl", "for pi"],
@@ -88,10 +89,9 @@ export const FILE_COMMANDS: readonly CommandDefinition[] = [
         .addOption(
           new Option(
             "--format <format>",
-            "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi, Claude Code or Codex",
-          )
-            .choices(["markdown", "html", "bough", "pi", "claude", "codex", "opencode"])
-            .default("markdown"),
+            "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi, Claude Code or Codex (default: by the " +
+              "name of the file: .md, .html, .jsonl for Bough, .pi.jsonl for pi; else markdown)",
+          ).choices(EXPORT_FORMATS),
         )
         .option("-o, --output <file>", "write to this file; an existing file is not replaced")
         .addOption(

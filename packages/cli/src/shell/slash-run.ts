@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
 import { wrapLine } from "../format/wrap.js";
+import { exportFormatOf } from "../program/export-formats.js";
 import { toFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
@@ -24,7 +25,7 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "export": {
       const { flags, file } = exportArguments(rest);
       const path = file === "" ? `bough-${toFileName(sessionId)}.md` : expandHome(file, home);
-      return ["export", sessionId, ...flags, "--format", exportFormat(path) ?? "markdown", "--output", path];
+      return ["export", sessionId, ...flags, "--output", path];
     }
     case "import": {
       const { isGiven, others } = extractFlag(rest, "--verbose");
@@ -86,7 +87,7 @@ function missingArgument(name: SlashName, rest: string): string | undefined {
   if (rest === "") return MISSING_ARGUMENT[name];
   // Without an extension the format is unknown, and a word such as `clipboard` was probably not meant as a file.
   const { file } = exportArguments(rest);
-  const isUnclear = name === "export" && file !== "" && exportFormat(file) === undefined;
+  const isUnclear = name === "export" && file !== "" && exportFormatOf(file) === undefined;
   return isUnclear ? "Into which file? /export FILE.md, FILE.html, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
 }
 
@@ -164,13 +165,4 @@ export async function labelLines({ session }: ShellWorld): Promise<readonly Line
 function expandHome(text: string, home: string): string {
   if (text === "~") return home;
   return text.startsWith("~/") ? join(home, text.slice(2)) : text;
-}
-
-/** The export format for a file name; undefined: the extension is unknown. */
-function exportFormat(path: string): "markdown" | "html" | "bough" | "pi" | undefined {
-  const name = path.toLowerCase();
-  if (name.endsWith(".pi.jsonl")) return "pi";
-  if (name.endsWith(".jsonl")) return "bough";
-  if (name.endsWith(".html") || name.endsWith(".htm")) return "html";
-  return name.endsWith(".md") || name.endsWith(".markdown") ? "markdown" : undefined;
 }

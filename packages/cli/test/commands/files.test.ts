@@ -55,6 +55,22 @@ describe("bough export", () => {
     expect(b.out).toBe(a.out);
   });
 
+  test.each([
+    ["parser.html", [], /^<!doctype html>/],
+    ["parser.HTM", [], /^<!doctype html>/],
+    ["parser.jsonl", [], /^\{"type":"bough-session"/],
+    ["parser.pi.jsonl", [], /^\{"type":"session","version":3/],
+    ["parser.md", [], /^# /],
+    ["parser.txt", [], /^# /],
+    ["jsonl", [], /^# /],
+    ["parser.html", ["--format", "markdown"], /^# /],
+  ])("writes %s with %j in the format of its name, unless another one is given", async (name, format, start) => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.run(["export", "parser", ...format, "-o", here.path(name)])).toMatchObject({ exit: 0, out: "" });
+    expect(readFileSync(here.path(name), "utf8")).toMatch(start);
+  });
+
   test("writes a session for pi", async () => {
     const here = world();
     await parserSession(here);

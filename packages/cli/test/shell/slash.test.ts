@@ -97,8 +97,6 @@ describe("slash commands on a store", () => {
         "export",
         "s",
         ...["--force", "--with-secrets"].filter((flag) => line.includes(flag)),
-        "--format",
-        "markdown",
         "--output",
         "a b.md",
       ]);
