@@ -1,7 +1,7 @@
 import { SUPPORTED_SOURCES } from "@bough/formats/agents";
 import { Option } from "commander";
+import { EXPORT_FORMATS } from "../session/export-formats.js";
 import type { CommandDefinition } from "./define.js";
-import { EXPORT_FORMATS } from "./export-formats.js";
 import { collect, parsePath } from "./options.js";
 
 const KEY_HELP =

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
 import { wrapLine } from "../format/wrap.js";
-import { exportFormatOf } from "../program/export-formats.js";
+import { exportFormatOf } from "../session/export-formats.js";
 import { toFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
