@@ -113,10 +113,10 @@ function checkOptions(options: ExportOptions): void {
     throw new UsageError(`--tool-output and --thinking need --format markdown or html; ${format} exports everything.`);
   checkDocumentOptions(options);
   const ofPages = (["private", "password"] as const).find((name) => options[name] === true);
-  if (format !== "html" && ofPages !== undefined) throw new UsageError(`--${ofPages} needs --html FILE.`);
+  if (format !== "html" && ofPages !== undefined) throw new UsageError(`--${ofPages} needs --format html.`);
   if (format === "bough" && branch !== undefined)
     throw new UsageError(
-      "--format bough exports every branch. To export one branch, fork it (bough fork SESSION --at ENTRY) and export the fork.",
+      "Bough's own JSONL has every branch. To export one branch, fork it (bough fork SESSION --at ENTRY) and export the fork.",
     );
   if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
   if (options.dryRun === true && (output === undefined || output === "-"))

@@ -72,8 +72,8 @@ export function record(members: Readonly<Record<string, Rule>>, wanted = "an obj
 }
 
 /**
- * Options: an object whose named members match. A member whose name is almost one of these is a spelling mistake, which would
- * otherwise be ignored; members of quite different names are ignored.
+ * Options: an object whose named members match. A member whose name is almost one of these that is not given is a spelling mistake, which
+ * would otherwise be ignored; other members are ignored.
  */
 export function options(members: Readonly<Record<string, Rule>>, wanted?: string): Rule {
   const named = record(members, wanted);
@@ -85,9 +85,11 @@ export function options(members: Readonly<Record<string, Rule>>, wanted?: string
 }
 
 function findMisspelled(given: Readonly<Record<string, unknown>>, argument: string, names: readonly string[]): Mismatch | undefined {
+  // Beside `toolTokens`, `totalTokens` is a member of something else that the host spread into its options.
+  const missing = names.filter((name) => given[name] === undefined);
   for (const name of Object.keys(given)) {
     if (names.includes(name) || given[name] === undefined) continue;
-    const nearest = findNearest(name.slice(0, 40), names);
+    const nearest = findNearest(name.slice(0, 40), missing);
     if (nearest !== undefined) return { argument: `${argument}.${name}`, wanted: `spelled ${nearest}`, given: given[name] };
   }
   return undefined;

@@ -33,6 +33,13 @@ test("a misspelled member of a search, a context or a path is refused instead of
   await store.close();
 });
 
+test("a member beside the one whose name it almost has is ignored", async () => {
+  const store = await openStore(untyped({ path: ":memory:", mode: "create", node: 20 }));
+  const { hits } = await store.search(untyped({ query: "tabs", roles: ["user"], role: "admin" }));
+  expect(hits).toEqual([]);
+  await store.close();
+});
+
 test("an option of quite another name is ignored, and so is a misspelled one that is undefined", async () => {
   const store = await openStore(untyped({ path: ":memory:", verboseLogging: true, mod: undefined }));
   expect((await store.listSessions(untyped({ somethingElse: 1 }))).items).toEqual([]);
