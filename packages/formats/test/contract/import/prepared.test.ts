@@ -70,4 +70,13 @@ describe("an entry that another thread has prepared is stored as one that it has
     const prepared = await importedState((record) => received(prepareRecord(record, validate, undefined)));
     expect(prepared).toEqual(await importedState((record) => record));
   });
+
+  test("by turns, as the writer has work or has none", async () => {
+    let at = 0;
+    const prepared = await importedState((record, directory) => {
+      at += 1;
+      return received(prepareRecord(record, validate, at % 3 === 0 ? { directory } : undefined));
+    });
+    expect(prepared).toEqual(await importedState((record) => record));
+  });
 });
