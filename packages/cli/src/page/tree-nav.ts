@@ -85,18 +85,26 @@ export function* lineItems(line: BranchLine, rowsOf: RowsOf): Generator<TreeItem
   }
 }
 
-/** The first row of a branch, after those of the branches that leave it above that row. */
-function* headItems(branch: BranchLine, rowsOf: RowsOf): Generator<TreeItem, void, void> {
-  for (const [at, segment] of branch.segments.entries()) {
+/**
+ * The first row of a branch, after those of the branches that leave it above that row. Not recursive: a hostile file may have thousands of
+ * branches inside each other that show nothing.
+ */
+function* headItems(start: BranchLine, rowsOf: RowsOf): Generator<TreeItem, void, void> {
+  const waiting = [{ branch: start, at: 0 }];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    const { branch, at } = place;
+    const segment = branch.segments[at];
+    if (segment === undefined) continue;
     const rows = rowsOf(segment);
     const [row] = rows;
-    if (row !== undefined) {
-      const branches = rows.length === 1 ? branchesAt(branch, at) : 0;
-      const isFolder = rows.length > 1 || at < branch.segments.length - 1 || segment.branches.length > 0;
-      yield { row, place: { level: branch.level - 1, branches, isHead: true, entries: branch.entries, isFolder }, branch };
-      return;
+    if (row === undefined) {
+      waiting.push({ branch, at: at + 1 });
+      for (const other of segment.branches.toReversed()) waiting.push({ branch: other, at: 0 });
+      continue;
     }
-    for (const other of segment.branches) yield* headItems(other, rowsOf);
+    const branches = rows.length === 1 ? branchesAt(branch, at) : 0;
+    const isFolder = rows.length > 1 || at < branch.segments.length - 1 || segment.branches.length > 0;
+    yield { row, place: { level: branch.level - 1, branches, isHead: true, entries: branch.entries, isFolder }, branch };
   }
 }
 

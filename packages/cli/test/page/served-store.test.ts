@@ -108,3 +108,27 @@ test("the tree of a served page has the branches that leave a branch before its 
   expect(saidIn(page)).toEqual(["What fails?", "The parser.", "The writer.", "Nothing."]);
   expect(saidIn(await ask(serve(store), ["tried", "rows"], { line: "0", chunk: "0" }))).toEqual(saidIn(page));
 });
+
+test("thousands of branches inside each other that show nothing cost no stack", async () => {
+  const store = await newStore();
+  const depth = 3_000;
+  const hidden = { type: "custom", customType: "note" };
+  const entry = (id: string, parentId: string | null, payload: unknown = hidden) =>
+    ({ kind: "entry", line: 1, id, parentId, createdAtMs: 1, payload }) as const;
+  const chain = Array.from({ length: depth }, (_, at) => entry(`c${at}`, at === 0 ? "first" : `c${at - 1}`));
+  // The newest child continues a line: each link of the chain leaves the line of the one above it.
+  const newer = Array.from({ length: depth }, (_, at) => entry(`n${depth - at}`, `c${depth - 1 - at}`));
+  const records = [
+    entry("first", null, userMessage("What fails?")),
+    ...chain,
+    entry("end", `c${depth - 1}`, userMessage("Deep down")),
+    ...newer,
+    entry("last", "first", userMessage("At the top")),
+  ];
+  const header = { sessionId: "nested", kind: "conversation" } as const;
+  await store.importSession({ header, records: () => records }, { format: "test", path: "/nested.jsonl" });
+  let page = "";
+  for await (const piece of sessionPage(await store.openSession("nested"))) page += piece;
+  expect(page).toContain('<span class="said">Deep down');
+  expect(await ask(serve(store), ["nested", "rows"], { line: "0", chunk: "0" })).toContain('<span class="said">Deep down');
+});
