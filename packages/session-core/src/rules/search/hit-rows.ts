@@ -57,16 +57,22 @@ export function describeCopies({ copies }: Pick<SearchHit, "copies">, isWithin =
   return `also in ${copies.length} ${copies.length === 1 ? one : several}`;
 }
 
-/** Copies of entries by the key of the entry; of each, one for each session, in the order of `SearchHit.copies`. */
-export function groupCopies<K, R extends HitCopy>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly HitCopy[]> {
+/**
+ * Copies of entries by the key of the entry, in the order of `SearchHit.copies`: of each session with an entry, the first copy in it. `copySeq`:
+ * the row number of the copy.
+ */
+export function groupCopies<K, R extends HitCopy & { readonly copySeq: number }>(
+  rows: readonly R[],
+  keyOf: (row: R) => K,
+): ReadonlyMap<K, readonly HitCopy[]> {
+  const ordered = rows.toSorted((a, b) => (a.sessionId === b.sessionId ? a.copySeq - b.copySeq : a.sessionId < b.sessionId ? -1 : 1));
   const groups = new Map<K, HitCopy[]>();
-  for (const row of rows) {
+  for (const row of ordered) {
     const { sessionId, entryId } = row;
     const group = groups.get(keyOf(row)) ?? [];
-    if (!group.some((copy) => copy.sessionId === sessionId)) group.push({ sessionId, entryId });
+    if (group.at(-1)?.sessionId !== sessionId) group.push({ sessionId, entryId });
     groups.set(keyOf(row), group);
   }
-  for (const group of groups.values()) group.sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1));
   return groups;
 }
 

@@ -68,13 +68,13 @@ export function readHits(
 
 interface CopyRow extends HitCopy {
   readonly seq: number;
-  readonly copy: number;
+  readonly copySeq: number;
 }
 
 // Of an entry without an origin, the origin of its copies refers to it: entry/origins.ts.
 const copiesOf = query<{ seqs: string }, CopyRow>(({ sql: text, p }) =>
   rawQuery(text<CopyRow>`
-    SELECT hit.seq, other.seq AS copy, session.id AS "sessionId", other.id AS "entryId" FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
+    SELECT hit.seq, other.seq AS "copySeq", session.id AS "sessionId", other.id AS "entryId" FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
       CROSS JOIN session AS place ON place.seq = hit.session_seq CROSS JOIN entry AS other ON other.origin = coalesce(hit.origin, place.id || ' ' || hit.id)
       CROSS JOIN session ON session.seq = other.session_seq
       WHERE other.session_seq <> hit.session_seq
@@ -92,7 +92,7 @@ function readCopies(connection: Connection, rows: readonly { readonly seq: numbe
 
 /** The row numbers of the same entries in other sessions. */
 export function findCopies(connection: Connection, seqs: readonly number[]): readonly number[] {
-  return seqs.length === 0 ? [] : connection.all(copiesOf, { seqs: JSON.stringify(seqs) }).map(({ copy }) => copy);
+  return seqs.length === 0 ? [] : connection.all(copiesOf, { seqs: JSON.stringify(seqs) }).map(({ copySeq }) => copySeq);
 }
 
 /** The text of a hit that was searched. */
