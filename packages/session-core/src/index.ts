@@ -1,7 +1,5 @@
 // The public API of this package, grouped as in the README.
 
-// Pages of lists and searches
-export { pagesOf } from "./collections/pages.js";
 // Context
 export { bindsThinking, type LeftOutThinking, type ThinkingOptions } from "./context/bound-thinking.js";
 export type {
@@ -169,26 +167,27 @@ export {
 } from "./errors/store-errors.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export type { Durability } from "./port/connection-options.js";
-export type {
-  EntryListing,
-  Label,
-  LeafMove,
-  LeafRecord,
-  ModelUsage,
-  NewSession,
-  OutlineRow,
-  Page,
-  PathScan,
-  SessionFilter,
-  SessionKind,
-  SessionParent,
-  SessionRecord,
-  SessionSource,
-  SessionTotals,
-  Statistics,
-  StoredValue,
-  ValueKey,
-  ValueRange,
+export {
+  type EntryListing,
+  type Label,
+  type LeafMove,
+  type LeafRecord,
+  type ModelUsage,
+  type NewSession,
+  type OutlineRow,
+  type Page,
+  type PathScan,
+  pagesOf,
+  type SessionFilter,
+  type SessionKind,
+  type SessionParent,
+  type SessionRecord,
+  type SessionSource,
+  type SessionTotals,
+  type Statistics,
+  type StoredValue,
+  type ValueKey,
+  type ValueRange,
 } from "./port/records.js";
 export type { HitCopy, SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
 export type {

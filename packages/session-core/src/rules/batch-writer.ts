@@ -1,9 +1,11 @@
+import type { EntryPayload } from "../entry/entry.js";
+import { isSameJson } from "../entry/json.js";
 import { normalizeUsageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
-import { InvalidEntryError, LeafMovedError, LeafNotFoundError } from "../errors/session-errors.js";
+import { EntryConflictError, InvalidEntryError, LeafMovedError, LeafNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { Batch, Write } from "../port/writes.js";
-import { EMPTY_PATH, type EntryPathState, type PathState } from "./derived-columns.js";
+import { EMPTY_PATH, type EntryPathState, type PathState, toPayloadJson } from "./derived-columns.js";
 
 /** Validates what a caller gave as an entry: `validateEntry`. */
 export type Validate = (given: unknown, inSchemaOrder?: boolean) => ValidatedEntry;
@@ -80,6 +82,31 @@ export interface BatchTarget {
   /** undefined removes the value. @throws {ValueTooLargeError | UnserializableValueError | InvalidEntryError} */
   setValue(key: string, value: unknown): void;
   deleteValues(prefix: string): void;
+}
+
+/** The fields of an existing entry that an append compares. */
+export interface ExistingEntry {
+  readonly type: EntryPayload["type"];
+  /** Its payload without the type. */
+  readonly json: string;
+  readonly parentSeq: EntrySeq | null;
+}
+
+/**
+ * Throws unless an entry equals the existing one of its id; with `parent`, unless that is also below this one.
+ *
+ * @throws {EntryConflictError} it differs.
+ */
+export function requireSameEntry(
+  session: SessionId,
+  { id = "", payload, payloadJson }: ValidatedEntry,
+  existing: ExistingEntry,
+  parent?: PathState,
+): void {
+  if (existing.type !== payload.type || !isSameJson(existing.json, payloadJson ?? toPayloadJson(payload)))
+    throw new EntryConflictError(session, id, "with other content");
+  if (parent !== undefined && parent.seq !== existing.parentSeq)
+    throw new EntryConflictError(session, id, `that is not ${parent.entryId === null ? "a first entry" : `below ${parent.entryId}`}`);
 }
 
 /** The entries of a batch in order, and the path state at its leaf after it. */

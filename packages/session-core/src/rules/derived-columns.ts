@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { Entry, EntryPayload } from "../entry/entry.js";
-import { isSameJson, jsonText } from "../entry/json.js";
+import { jsonText } from "../entry/json.js";
 import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
 import { betterTitle, isPrivate, isTyped, previewOf } from "../entry/text.js";
 import { type AddedUsage, UsageSums, usageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
-import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
-import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
+import { InvalidReferenceError } from "../errors/session-errors.js";
+import type { EntryId, EntrySeq } from "../ids/ids.js";
 import type { EntryFacts, PathEffect, PreparedEntry } from "../port/entry-facts.js";
 import { listOperations } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
@@ -269,31 +269,6 @@ export function entryColumns(
 /** True for a context_edit without a replacement. */
 export function omits({ effect }: EntryFacts): boolean {
   return effect.type === "context_edit" && effect.omits;
-}
-
-/** The fields of an existing entry that an append compares. */
-export interface ExistingEntry {
-  readonly type: EntryPayload["type"];
-  /** Its payload without the type. */
-  readonly json: string;
-  readonly parentSeq: EntrySeq | null;
-}
-
-/**
- * Throws unless an entry equals the existing one of its id; with `parent`, unless that is also below this one.
- *
- * @throws {EntryConflictError} it differs.
- */
-export function requireSameEntry(
-  session: SessionId,
-  { id = "", payload, payloadJson }: ValidatedEntry,
-  existing: ExistingEntry,
-  parent?: PathState,
-): void {
-  if (existing.type !== payload.type || !isSameJson(existing.json, payloadJson ?? toPayloadJson(payload)))
-    throw new EntryConflictError(session, id, "with other content");
-  if (parent !== undefined && parent.seq !== existing.parentSeq)
-    throw new EntryConflictError(session, id, `that is not ${parent.entryId === null ? "a first entry" : `below ${parent.entryId}`}`);
 }
 
 /** The columns of an entry beside its payload. */

@@ -1,7 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
-import { pagesOf } from "../collections/pages.js";
 import type { SessionId } from "../ids/ids.js";
-import type { SessionFilter, SessionKey } from "../port/records.js";
+import { pagesOf, type SessionFilter, type SessionKey } from "../port/records.js";
 import type { CopiedEntry, CopiedState, SessionCopies } from "../port/session-copy.js";
 import type { Store } from "./store.js";
 

@@ -3,17 +3,17 @@ import { isObject } from "../../entry/json.js";
 import { contentKey, type EntryReference } from "../../entry/origins.js";
 import { InvalidEntryError, TooLargeError, UnserializableValueError } from "../../errors/session-errors.js";
 import { type EntryId, isId } from "../../ids/ids.js";
-import type { PreparedEntry } from "../../port/entry-facts.js";
+import type { DerivedEntry, PreparedEntry } from "../../port/entry-facts.js";
 import type { SourceEntry, SourceRecord } from "../../port/source.js";
 import type { Validate } from "../batch-writer.js";
-import { factsOf, toPayloadJson } from "../derived-columns.js";
+import { factsOf, toPayloadJson, type WritableEntry } from "../derived-columns.js";
 import type { ImportedEntry } from "./import-target.js";
 
 /**
- * Returns an entry of a source as its text, validated, and without its payload, with what the import would derive of it: half of the work of an
- * import, which a thread that reads the file can do for the one that writes. Any other record, and an entry that is not valid, is returned as it is.
+ * Prepares an entry for the thread that writes: validates it, writes its payload as text, and derives the columns and the key that the import
+ * stores; half of the work of an import. Any other record, and an entry that is not valid, is returned as it is.
  *
- * @param session The session with its directory (null: unknown). undefined: nothing is derived; the thread that writes parses the text again for it.
+ * @param session The session with its directory (null: unknown). undefined: nothing is derived; the writing thread parses the text and derives it.
  */
 export function prepareRecord(
   record: SourceRecord,
@@ -34,7 +34,7 @@ export function prepareRecord(
   }
 }
 
-function derivedOf(record: SourceEntry, entry: { readonly payload: EntryPayload; readonly payloadJson: string }, directory: string | null) {
+function derivedOf(record: SourceEntry, entry: Pick<WritableEntry, "payload" | "payloadJson">, directory: string | null): DerivedEntry {
   const origin = hasReference(record) ? undefined : contentKey(entry.payload, record.createdAtMs, record.id);
   return { origin, facts: factsOf(entry, { directory, fileTools: {} }), directory };
 }

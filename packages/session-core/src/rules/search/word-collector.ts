@@ -1,5 +1,4 @@
-import { patternOnUse } from "../../text/pattern.js";
-import { ACCENTS, foldText, isAscii, piecesBetweenWords, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
+import { ACCENTS, foldText, isAscii, patternOnUse, piecesBetweenWords, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
 
 // Which words of a text are listed, so that parts of them are found. Numbers, very long words and base64 are nearly all different, and would
 // make the list as large as the text; the index finds them whole and by their beginning.

@@ -4,6 +4,7 @@ import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { type EntrySeq, newEntryId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { EntryFacts } from "../../port/entry-facts.js";
 import type { SessionRow } from "../../port/records.js";
+import { requireSameEntry } from "../../rules/batch-writer.js";
 import {
   type AddedCounts,
   chooseFirstText,
@@ -16,7 +17,6 @@ import {
   factsOfImported,
   omits,
   type PathState,
-  requireSameEntry,
   toPayloadJson,
   type WritableEntry,
 } from "../../rules/derived-columns.js";
