@@ -43,7 +43,10 @@ export class TreeConversation implements LogConversation {
   #links = new Map<string, EntryId | null>();
   #names: Map<string, string>;
   #isWhole: boolean;
-  /** The record of the line before, and where records go on that name it as their parent. `under`: the one before it, if it names none. */
+  /**
+   * The record of the line before, and where records go on that name it as their parent. `under`: the last record before it that names
+   * a parent, if it names none itself.
+   */
   #last: { readonly id: string; readonly entryId: EntryId | null; readonly under: string | undefined } | undefined;
   #lastMs: number;
   #line = 0;
@@ -88,11 +91,12 @@ export class TreeConversation implements LogConversation {
     this.#goTo(id ?? String(entryId), entryId, parentId === undefined);
   }
 
-  /** Notes where records go on behind this one. `isBeside`: it names no parent, as a compaction; later ones may name the one before it. */
+  /** Notes where records go on behind this one. `isBeside`: it names no parent, as a compaction; later ones may name those before it. */
   #goTo(id: string, entryId: EntryId | null, isBeside: boolean): void {
-    const under = isBeside ? this.#last?.id : undefined;
+    const before = isBeside ? this.#last : undefined;
+    const under = before?.under ?? before?.id;
     if (id !== entryId) this.#links.set(id, entryId);
-    if (under !== undefined) this.#links.set(under, entryId);
+    for (const one of [before?.id, under]) if (one !== undefined) this.#links.set(one, entryId);
     this.#last = { id, entryId, under };
   }
 

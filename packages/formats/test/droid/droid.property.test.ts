@@ -100,6 +100,22 @@ describe("a session of Droid", () => {
     expect(await only(sessions).entry("r2")).toMatchObject({ message: { isError: false } });
   });
 
+  test("records without a parent are below each other, also where several are between a message and the one that names it", async () => {
+    const todo = (id: string) => ({ type: "todo_state", id, timestamp: "2026-11-24T05:00:00.000Z", todos: [] });
+    const lines = [start(), user("u1", SESSION, text("go")), reply("a1", "u1", text("Yes.")), todo("t1"), todo("t2"), todo("t3")];
+    const content = [...lines, user("u2", "a1", text("on")), reply("a2", "u2", text("So."))];
+    expect((await treeLines(only((await importedFile(PATH, content)).sessions))).map((line) => line.split(":")[0])).toEqual([
+      "u1 < -",
+      "a1 < u1",
+      "t1 < a1",
+      "t2 < t1",
+      "t3 < t2",
+      "u2 < t3",
+      "a2 < u2",
+    ]);
+    readsOnAlike(droidFormat, `${SESSION}.jsonl`, jsonl(content), { first: 2 });
+  });
+
   test("shows its commands", async () => {
     const { sessions } = await importedFile(PATH, EVERYTHING);
     expect((await only(sessions).tree.outline()).flatMap(({ preview }) => preview ?? []).join("\n")).toContain("Execute");
