@@ -64,6 +64,11 @@ export class Compactions {
     this.#open = this.#open.map((one) => (one.kept.length === 0 ? { ...one, kept: from } : one));
   }
 
+  /** The program was started again: a compaction that it had begun before has no end. */
+  restart(): void {
+    this.#open = [];
+  }
+
   /** The conversation starts anew. */
   clear(): void {
     [this.#open, this.#prompts, this.#recent] = [[], [], []];
@@ -74,7 +79,7 @@ export class Compactions {
    * first one on.
    */
   end(attempt: string | undefined): KeptEntries {
-    const ended = this.#open.find((one) => one.attempt === (attempt ?? null)) ?? this.#open.at(-1);
+    const ended = this.#open.findLast((one) => one.attempt === (attempt ?? null)) ?? this.#open.at(-1);
     this.#open = this.#open.filter((one) => one !== ended);
     const kept = ended?.kept ?? [];
     const prompts = selectPrompts(this.#prompts.filter(({ id }) => !kept.includes(id))).map(({ id }) => id);

@@ -186,6 +186,9 @@ export class EventConversation {
         return this.#toSettings(data, stringAt(data, "selectedModel"));
       case "session.model_change":
         return stringAt(data, "newModel") === undefined ? [toForeign(part)] : this.#toSettings(data, stringAt(data, "newModel"));
+      case "session.resume":
+        this.#compactions.restart();
+        return [toForeign(part)];
       case "session.compaction_start":
         this.#compactions.start(stringAt(data, "compactionAttemptId"));
         return [toForeign(part)];

@@ -230,6 +230,9 @@ describe("settings", () => {
 
 const compaction = (type: "start" | "complete", data: object) => [`session.compaction_${type}`, data] as const;
 
+/** The ids of the prompts among events. */
+const prompts = (events: readonly Event[]) => events.flatMap(([type], at) => (type === "user.message" ? [`e${at + 1}`] : []));
+
 describe("a compaction", () => {
   const summary = "<overview>x</overview><checkpoint_title>Listing files</checkpoint_title>";
   const done = compaction("complete", {
@@ -327,6 +330,32 @@ describe("a compaction", () => {
       { firstKeptEntryId: "e3" },
       { keptEntryIds: ["e3", null, "e5"] },
     ]);
+  });
+
+  test("that a crash cut off has no part in the next one, with or without attempts", () => {
+    const resumed = ["session.resume", { resumeTime: "2026-01-01T00:00:00.000Z", eventCount: 3 }] as const;
+    const id = { compactionAttemptId: "b" };
+    for (const begun of [[], [resumed]])
+      for (const [more, next] of [
+        [{}, {}],
+        [{}, id],
+        [{ compactionAttemptId: "a" }, {}],
+      ]) {
+        const before = [start, user("one"), compaction("start", more ?? {}), reply("two"), ...begun, user("three"), reply("four")];
+        const payloads = payloadsOf(
+          ...before,
+          compaction("start", next ?? {}),
+          reply("five"),
+          compaction("complete", { ...done[1], ...next }),
+        );
+        const [five] = entriesOf(sessionsOf(log(...before, compaction("start", {}), reply("five")))[0]).slice(-1);
+        expect(payloads.at(-1)).toMatchObject({ type: "compaction", keptEntryIds: [...prompts(before), null, five?.id] });
+      }
+    const [position] = sessionsOf(log(start, compaction("start", {}), reply("two"), resumed)).map(({ position: at, records }) => {
+      for (const _ of records());
+      return at?.();
+    });
+    expect(position?.state).toMatchObject({ compactions: [] });
   });
 
   test("without its text has that of the checkpoint's file", () => {
