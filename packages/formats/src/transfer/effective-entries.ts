@@ -4,19 +4,32 @@ import { ProjectedEntry, type Replacement } from "@bough/session-core/wire";
 
 /**
  * The entries of a branch as its context has them, for programs that have no context edits: an entry that is omitted is left out, one
- * that is replaced has its new content, and the edits themselves are left out. A compaction that is undone is left out too.
+ * that is replaced has its new content, and the edits themselves are left out. A compaction that is undone is left out too;
+ * one that keeps all from an entry on that is left out keeps all from the next one on.
  *
- * `read` is called twice: a later entry edits an earlier one. Memory: the edits.
+ * `read` is called twice: a later entry edits an earlier one. Memory: the edits, and the ids of what is left out.
  */
 export async function* effectiveEntries(read: () => AsyncIterable<Entry>): AsyncGenerator<Entry, void, void> {
   const edits = new Map<EntryId, Replacement>();
   for await (const entry of read()) if (entry.type === "context_edit") edits.set(entry.targetId, entry.replacement);
+  /** The entry after each that is left out. */
+  const nextOf = new Map<EntryId, EntryId>();
+  let leftOut: EntryId[] = [];
   for await (const entry of read()) {
-    if (entry.type === "context_edit") continue;
     const replacement = edits.get(entry.id);
-    const edited = replacement === undefined ? entry : editEntry(entry, replacement);
-    if (edited !== undefined) yield edited;
+    const edited = entry.type === "context_edit" ? undefined : replacement === undefined ? entry : editEntry(entry, replacement);
+    if (edited === undefined) leftOut.push(entry.id);
+    else {
+      for (const id of leftOut) nextOf.set(id, entry.id);
+      leftOut = [];
+      yield edited.type === "compaction" ? keepingFrom(edited, nextOf) : edited;
+    }
   }
+}
+
+function keepingFrom(compaction: Extract<Entry, { type: "compaction" }>, nextOf: ReadonlyMap<EntryId, EntryId>): Entry {
+  const first = nextOf.get(compaction.firstKeptEntryId ?? "");
+  return first === undefined ? compaction : { ...compaction, firstKeptEntryId: first === compaction.id ? null : first };
 }
 
 /** The entry with its new content; undefined: it is omitted. Entries without a message stay as they are. */

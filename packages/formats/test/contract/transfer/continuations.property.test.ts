@@ -107,6 +107,13 @@ describe.each(["pi", "claude", "codex", "opencode"] as const)("a branch that goe
     );
   });
 
+  test("has what a compaction kept, also behind an entry that is omitted", async () => {
+    for (const words of ["u1 a1 u2 a2 x1:u2 c1:u2 u3", "u1 a1 u2 a2 c1:u2 x1:u2 u3", "u1 a1 x1:a1 c1:a1 u2", "u1 m1 u2 x1:u1 c1:x1 u3"]) {
+      const { session } = await grow(words, { session: { cwd: "/home/ada/parser" } });
+      expect(await wordsIn(await continued(session, target)), words).toEqual(await wordsIn(session));
+    }
+  });
+
   test("has calls only of tools that the program has", async () => {
     const { session } = await grow("u1 k1:call1 r1:call1 a1");
     expect(await toolsIn(await continued(session, target))).toEqual(TARGETS[target].tools);
