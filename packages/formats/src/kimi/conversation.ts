@@ -77,7 +77,8 @@ export class KimiConversation implements LogConversation {
   #switchedUndo: number | undefined;
   #model: { readonly provider?: string | undefined; readonly model?: string | undefined };
   #prompt: string | undefined;
-  #names = new Map<string, string>();
+  /** The names of calls without a result. */
+  readonly #names: Map<string, string>;
   #step: Step | undefined;
 
   constructor(sessionId: SessionId, startMs: number, isSubagent: boolean, state: JsonObject = {}) {
@@ -85,6 +86,7 @@ export class KimiConversation implements LogConversation {
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = { provider: stringAt(state, "provider"), model: stringAt(state, "model") };
     this.#prompt = stringAt(state, "prompt");
+    this.#names = new Map(Object.entries(objectAt(state, "names") ?? {}).map(([id, name]) => [id, String(name)]));
     this.#kept = Array.isArray(state.kept) ? state.kept.map(String) : [];
     this.#summaryUsage = objectAt(state, "summaryUsage");
     this.#isSummarizing = state.isSummarizing === true;
@@ -110,6 +112,7 @@ export class KimiConversation implements LogConversation {
       anchors: this.#anchors,
       kept: this.#kept,
       switchedUndo: this.#switchedUndo,
+      ...(this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) }),
     };
   }
 
@@ -202,7 +205,7 @@ export class KimiConversation implements LogConversation {
         );
       case "tool": {
         const toolCallId = stringAt(message, "toolCallId") ?? "unknown";
-        const result = { toolCallId, toolName: this.#names.get(toolCallId), content, isError: message.isError === true };
+        const result = { toolCallId, toolName: this.#takeName(toolCallId), content, isError: message.isError === true };
         return yield* this.#behind(() => this.#add(line, createdAtMs, resultPayload(result), id));
       }
     }
@@ -279,7 +282,14 @@ export class KimiConversation implements LogConversation {
     const blocks = typeof parts === "string" ? [{ type: "text", text: parts }] : parts;
     const content = typeof note === "string" && note !== "" ? [...blocks, { type: "text", text: note }] : parts;
     const details = without(result, ["output", "isError", "note"]);
-    return resultPayload({ toolCallId, toolName: this.#names.get(toolCallId), content, isError: result.isError === true, details });
+    return resultPayload({ toolCallId, toolName: this.#takeName(toolCallId), content, isError: result.isError === true, details });
+  }
+
+  /** The tool of a call, which gets its result now. */
+  #takeName(callId: string): string | undefined {
+    const name = this.#names.get(callId);
+    this.#names.delete(callId);
+    return name;
   }
 
   /** Completes the reply: with its usage if its end was written, and without if it was cancelled. */

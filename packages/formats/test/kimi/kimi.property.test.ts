@@ -131,6 +131,14 @@ describe("a session of Kimi Code", () => {
 });
 
 test("a journal that grows is read on as it is read whole", () => {
+  const told = (id: string, role: string, more: object) =>
+    record("context.append_message", { message: { role, content: [{ type: "text", text: id }], id, toolCalls: [], ...more } });
+  const called = told("a", "assistant", { toolCalls: [{ id: "c1", name: "Bash", arguments: "{}" }] });
+  readsOnAlike(
+    kimiFormat,
+    "wire.jsonl",
+    jsonl([METADATA, said("u", "go"), called, told("r", "tool", { toolCallId: "c1" }), said("v", "on")]),
+  );
   readsOnAlike(kimiFormat, "wire.jsonl", jsonl(EVERYTHING), { first: 2 });
 });
 
