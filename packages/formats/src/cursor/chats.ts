@@ -1,8 +1,9 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { type JsonObject, numberAt, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isId, type JsonObject, numberAt, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { DatabaseReading } from "../source/database-reading.js";
+import { derivedId } from "../source/derived-id.js";
 import { readRecordLog } from "../source/record-log.js";
 import { readStart, statPath } from "../source/source-file.js";
 import type { SourceFolders } from "../source/source-folders.js";
@@ -46,7 +47,8 @@ export function* transcriptSessions(
   reads: (path: string) => boolean,
 ): Generator<SourceSession, void, void> {
   const store = findStore(path, folders);
-  if (store === undefined) yield transcriptSession({ id: chatIdOf(path), transcript: path, meta: {}, sidecar: {} }, path, folders);
+  if (store === undefined)
+    yield transcriptSession({ id: toChatId(chatIdOf(path)), transcript: path, meta: {}, sidecar: {} }, path, folders);
   else if (reads(store) && !folders.once(store, beginReading).hasBegun) yield* storeSessions(store, folders);
 }
 
@@ -64,7 +66,8 @@ function* sessionsOf(chat: Chat, store: ChatStore, reading: DatabaseReading): Ge
   // A state is named by the hash of its content.
   const revision = state && stringAt(chat.meta, "latestRootBlobId");
   yield { header: { ...header, cwd }, path, revision, records: () => reading.whileOpen(chatRecords(store, chat.id, startedAtMs, state)) };
-  for (const { id, createdAtMs = startedAtMs, state: own } of state?.subagents ?? []) {
+  for (const { id: given, createdAtMs = startedAtMs, state: own } of state?.subagents ?? []) {
+    const id = toChatId(given);
     const tree = new ChatTree(store, id, createdAtMs);
     const subagent: SourceHeader = { sessionId: id, kind: "subagent", createdAtMs, cwd, parent: { sessionId: chat.id } };
     yield { header: subagent, path, records: () => reading.whileOpen(tree.branch(own)) };
@@ -114,7 +117,9 @@ function headerOf({ id, meta, sidecar }: Chat): SourceHeader {
     title: titleOf(meta, sidecar),
     createdAtMs: createdAtOf(meta, sidecar),
     cwd: stringAt(sidecar, "cwd"),
-    ...(parentId === undefined ? {} : { parent: { sessionId: parentId, toolCallId: started && stringAt(started, "toolCallId") } }),
+    ...(parentId === undefined
+      ? {}
+      : { parent: { sessionId: toChatId(parentId), toolCallId: started && stringAt(started, "toolCallId") } }),
     ...(Object.keys(rest).length === 0 ? {} : { metadata: { cursor: rest } }),
   };
 }
@@ -138,7 +143,8 @@ function readChat(store: ChatStore, folders: SourceFolders): Chat {
   const folder = dirname(store.path);
   const meta = store.meta();
   const id = stringAt(meta, "agentId") ?? basename(folder);
-  return { id, transcript: findTranscript(store.path, id, folders), meta, sidecar: readFacts(join(folder, "meta.json"), folders) };
+  const transcript = findTranscript(store.path, id, folders);
+  return { id: toChatId(id), transcript, meta, sidecar: readFacts(join(folder, "meta.json"), folders) };
 }
 
 /** A small JSON object next to a chat; empty if there is none. */
@@ -147,8 +153,13 @@ export function readFacts(path: string, folders: SourceFolders): JsonObject {
   return parseJsonObject(readStart(path, MOST_FACTS_BYTES).toString("utf8")) ?? {};
 }
 
+/** The id in the store of Bough. That of a subagent's chat is made of the id of its call, which may have a line break. */
+export function toChatId(id: string): SessionId {
+  return isId(id) ? id : derivedId("cursor", id);
+}
+
 /** The id of the chat of a transcript: its file name. */
-function chatIdOf(transcript: string): SessionId {
+function chatIdOf(transcript: string): string {
   return basename(transcript).replace(/\.(jsonl|txt)$/, "");
 }
 
@@ -162,7 +173,7 @@ function findStore(transcript: string, folders: SourceFolders): string | undefin
   return found.find((path) => folders.has(dirname(path)) && folders.has(path));
 }
 
-function findTranscript(store: string, id: SessionId, folders: SourceFolders): string | undefined {
+function findTranscript(store: string, id: string, folders: SourceFolders): string | undefined {
   const root = /^(.*)[\\/]chats[\\/][^\\/]+[\\/][^\\/]+[\\/]store\.db$/.exec(store)?.[1];
   if (root === undefined) return undefined;
   const projects = folders
@@ -175,7 +186,7 @@ function findTranscript(store: string, id: SessionId, folders: SourceFolders): s
 /** A subagent's transcript is in the folder `subagents` of the chat that started it. */
 function parentOfTranscript(path: string): SourceHeader["parent"] {
   const folder = dirname(path);
-  return basename(folder) === "subagents" ? { sessionId: basename(dirname(folder)) } : undefined;
+  return basename(folder) === "subagents" ? { sessionId: toChatId(basename(dirname(folder))) } : undefined;
 }
 
 /** The folder of a project, where Cursor noted that the person trusts it. */

@@ -7,7 +7,7 @@ import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
 import type { SourceFolders } from "../source/source-folders.js";
 import { tryRead } from "../source/source-format.js";
-import { readFacts } from "./chats.js";
+import { readFacts, toChatId } from "./chats.js";
 import { type ChatBubbles, ComposerTree } from "./composer-tree.js";
 import { type Composer, EditorStore } from "./editor-store.js";
 import { pathOfUri } from "./file-uri.js";
@@ -78,9 +78,9 @@ function composerHeader(store: EditorStore, { id, record }: Composer, { parent, 
     ["unifiedMode", "modelConfig", "subtitle"].flatMap((key) => (record[key] ? [[key, record[key]]] : [])),
   );
   return {
-    sessionId: id,
+    sessionId: toChatId(id),
     kind: parentId === undefined ? "conversation" : "subagent",
-    ...(parentId === undefined ? {} : { parent: { sessionId: parentId, toolCallId: stringAt(started, "toolCallId") } }),
+    ...(parentId === undefined ? {} : { parent: { sessionId: toChatId(parentId), toolCallId: stringAt(started, "toolCallId") } }),
     title: title === "" ? undefined : title,
     createdAtMs: parseTime(record.createdAt) ?? parseTime(head.createdAt),
     cwd: folderOf(head) ?? folderOf(record) ?? folders.once(dirname(dirname(store.path)), foldersOfComposers).get(id),
@@ -160,7 +160,8 @@ function bubbleIdOf(bubble: JsonObject, chatId: SessionId, at: number): string {
 /** A chat of an old version: a tab with all its bubbles in one value. */
 function tabSession(path: string, tab: JsonObject, cwd: string | undefined): SourceSession {
   const bubbles = objectsAt(tab, "bubbles");
-  const sessionId = stringAt(tab, "tabId") ?? derivedId(path, JSON.stringify(bubbles[0] ?? null));
+  const own = stringAt(tab, "tabId");
+  const sessionId = own !== undefined ? toChatId(own) : derivedId(path, JSON.stringify(bubbles[0] ?? null));
   const found = new Map(
     bubbles.map((bubble, at): [string, Found] => [bubbleIdOf(bubble, sessionId, at), { line: at + 1, record: bubble }]),
   );

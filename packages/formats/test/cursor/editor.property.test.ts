@@ -54,6 +54,21 @@ describe("a chat of Cursor's editor", () => {
     expect(recordsOf(path).map((record) => (record.kind === "entry" ? record.payload : record))).toMatchSnapshot();
   });
 
+  test("that a call of another one started is imported and linked to it, also if the id of the call has a line break", async () => {
+    const [starter, started, last] = ["11111111-2222-4333-8444-555555555555", "task-call_1\nfc_1", "zzz"];
+    const path = editorFile({
+      ...composer(starter, ["u1"], { u1: prompt("Look around") }, { subagentComposerIds: [started] }),
+      ...composer(started, ["u2"], { u2: prompt("Look") }),
+      ...composer(last, ["u3"], { u3: prompt("Later") }, { subagentInfo: { parentComposerId: started, toolCallId: "c2" } }),
+    });
+    const store = await openedStore();
+    const { sessions, failed } = await importPath(store, path);
+    expect(failed).toEqual([]);
+    const [, agent, other] = await Promise.all(sessions.map(async ({ sessionId }) => (await store.openSession(sessionId)).record()));
+    expect(agent).toMatchObject({ kind: "subagent", parent: { sessionId: starter }, firstText: "Look" });
+    expect(other).toMatchObject({ id: last, kind: "subagent", parent: { sessionId: agent?.id, toolCallId: "c2" } });
+  });
+
   test("has the bubbles that it no longer shows as branches behind what was older", () => {
     const [u1, a1, u2, a2, u3, a3] = [prompt("1"), answer("1"), prompt("2"), answer("2"), prompt("3"), answer("3")];
     const path = editorFile(composer("chat-1", ["u1", "a1", "u3", "a3"], { u1, a1, u2, a2, u3, a3 }));
