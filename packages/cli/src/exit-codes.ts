@@ -56,7 +56,9 @@ const EXITS = {
     meaning: "The command line, a setting or a value is invalid; nothing was done",
     errors: {
       CONFIG_INVALID: { meaning: "The config file cannot be read or written, or a setting is invalid; the message names it" },
-      INVALID_ENTRY: { meaning: "An entry, label or title does not match its schema; the message names the field" },
+      INVALID_ENTRY: {
+        meaning: "An entry, a session id, the name of a leaf or another value does not match its schema; the message names it",
+      },
       INVALID_EXPRESSION: {
         meaning: "`search`: the regular expression is invalid; the message names the position",
         hint: "In quotation marks it is searched as a text.",

@@ -119,8 +119,13 @@ export class InvalidEntryError extends BoughError {
   readonly path: string;
   readonly reason: string;
 
-  constructor(path: string, reason: string) {
-    super(`Not a valid entry: ${path === "" ? "" : `${quoted(path, 200)}: `}${reason}.`);
+  /** `what`: what `path` is; undefined: a member of an entry. */
+  constructor(path: string, reason: string, what?: string) {
+    super(
+      what === undefined
+        ? `Not a valid entry: ${path === "" ? "" : `${quoted(path, 200)}: `}${reason}.`
+        : `Not a valid ${what}: ${reason}.`,
+    );
     this.path = path;
     this.reason = reason;
   }

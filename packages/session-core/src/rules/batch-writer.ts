@@ -35,7 +35,7 @@ export function validateWrite(write: Write, validateEntry: Validate): ValidatedW
       return { kind: "entry", entry: validateEntry(normalizeUsageOf(write.entry)), parentId: write.parentId };
     case "label":
       if (write.createdAtMs !== undefined && !Number.isSafeInteger(write.createdAtMs)) {
-        throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+        throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970", "time of a label");
       }
       return write;
     case "value":
@@ -44,7 +44,7 @@ export function validateWrite(write: Write, validateEntry: Validate): ValidatedW
       return write;
   }
   // JavaScript callers can pass any kind; an unknown kind must be rejected, not silently ignored.
-  throw new InvalidEntryError("kind", "must be entry, label, value, deleteValues or moveLeaf");
+  throw new InvalidEntryError("kind", "must be entry, label, value, deleteValues or moveLeaf", "kind of a write");
 }
 
 /** The session that a batch is written to, as a storage engine reads and changes it inside a transaction. */

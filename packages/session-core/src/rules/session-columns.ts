@@ -23,9 +23,9 @@ export type SessionColumns = ReturnType<typeof sessionColumns>;
  */
 export function sessionColumns(session: NewSession, source?: SourceColumns) {
   const id = session.id ?? newSessionId();
-  if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces");
+  if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces", "session id");
   if (session.createdAtMs !== undefined && !Number.isSafeInteger(session.createdAtMs)) {
-    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970", "time of a session");
   }
   const createdAt = session.createdAtMs ?? Date.now();
   // A title of only white space counts as no title.
@@ -200,7 +200,8 @@ export function assertLeafName(name: string): void {
   if (name === "" || name !== toLeafName(name)) {
     throw new InvalidEntryError(
       "leaf",
-      "its name must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
+      "must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
+      "name of a leaf",
     );
   }
 }
@@ -227,8 +228,9 @@ function sharedLength(one: string, other: string): number {
 
 /** Throws unless these counts can be stored. @throws {InvalidEntryError} */
 export function assertTokenCounts(counter: string, counts: ReadonlyMap<EntryId, number>): void {
-  if (counter === "" || counter.length > 200) throw new InvalidEntryError("counter", "must be 1 to 200 characters");
+  if (counter === "" || counter.length > 200) throw new InvalidEntryError("counter", "must be 1 to 200 characters", "name of a counter");
   for (const tokens of counts.values()) {
-    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new InvalidEntryError("tokens", "must be a whole number from 0 up");
+    if (!Number.isSafeInteger(tokens) || tokens < 0)
+      throw new InvalidEntryError("tokens", "must be a whole number from 0 up", "count of tokens");
   }
 }

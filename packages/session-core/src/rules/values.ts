@@ -22,8 +22,8 @@ export interface EncodedValue {
  * would become one.
  */
 export function encodeValue(key: string, value: unknown): EncodedValue | undefined {
-  if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters");
-  if (!key.isWellFormed()) throw new InvalidEntryError("key", "must have no lone surrogate");
+  if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters", "key of a value");
+  if (!key.isWellFormed()) throw new InvalidEntryError("key", "must have no lone surrogate", "key of a value");
   if (value === undefined) return undefined;
   const json = jsonText(encodeBytes(value, key), `The value '${key}'`);
   const bytes = Buffer.byteLength(json);

@@ -41,12 +41,12 @@ describe("a session", () => {
   });
 
   test.each([
-    ["an id with a space", { id: "a b" }, "session id"],
-    ["an empty id", { id: "" }, "session id"],
-    ["a time in parts of a millisecond", { createdAtMs: 1.5 }, "createdAtMs"],
-  ])("is not made with %s", async (_what, given, path) => {
+    ["an id with a space", { id: "a b" }, "session id", "session id: must be 1 to 128 visible characters without spaces"],
+    ["an empty id", { id: "" }, "session id", "session id: must be 1 to 128 visible characters without spaces"],
+    ["a time in parts of a millisecond", { createdAtMs: 1.5 }, "createdAtMs", "time of a session: must be whole milliseconds since 1970"],
+  ])("is not made with %s", async (_what, given, path, message) => {
     const store = await openedStore();
-    await expect(store.createSession(given)).rejects.toMatchObject({ code: "INVALID_ENTRY", path });
+    await expect(store.createSession(given)).rejects.toMatchObject({ code: "INVALID_ENTRY", path, message: `Not a valid ${message}.` });
     expect(await listed(store, { empty: true })).toBe("");
   });
 
