@@ -20,7 +20,11 @@ const text = z
   .max(MOST_TEXT)
   .refine((value) => value.isWellFormed() && !value.includes("\0"), "must be text without NUL and lone surrogates");
 const id = z.string().refine(isId, "must be 1 to 128 visible characters without spaces");
-const line = text.refine((value) => value !== "" && value === toSingleLine(value), "must be one line of 1 to 500 characters");
+// Older versions cut a longer title or label without taking away a space before the cut.
+const line = text.refine(
+  (value) => value !== "" && value.replace(/ $/, "") === toSingleLine(value),
+  "must be one line of 1 to 500 characters",
+);
 const time = z.number().int();
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive().nullable();

@@ -4,7 +4,7 @@ import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js"
 import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { CopiedSession } from "../port/session-copy.js";
 import type { CheckedPosition, SourceSessionRecord } from "../port/source.js";
-import { pairStart } from "../text/one-line.js";
+import { pairStart, takeStart } from "../text/one-line.js";
 
 /** Where an imported session came from. */
 export interface SourceColumns {
@@ -183,7 +183,7 @@ const MAX_LENGTH = 500;
  */
 export function toSingleLine(text: string): string {
   const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return line.slice(0, MAX_LENGTH).toWellFormed();
+  return takeStart(line, MAX_LENGTH).trimEnd().toWellFormed();
 }
 
 // Zero-width characters except the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.

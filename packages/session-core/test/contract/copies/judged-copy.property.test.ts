@@ -99,6 +99,19 @@ describe("a copy from a store that another process serves", () => {
     expect((await copyBetween(from, to)).sessions.map(({ outcome }) => outcome)).toEqual(["unchanged", "unchanged"]);
   });
 
+  test("has a title and labels that were cut before a space or inside of a character", async () => {
+    const [store, other] = [await openedStore(), await openedStore()];
+    const { session } = await grow("u1 a1", { store, session: { id: "s", title: `${"t".repeat(499)} and more` } });
+    await session.labels.set("a1", `${"l".repeat(499)}\u{1f600} and more`);
+    expect((await session.record()).title).toBe("t".repeat(499));
+    expect((await session.labels.list()).map(({ label }) => label)).toEqual(["l".repeat(499)]);
+    expect((await copyBetween(servedBy(store), judgedPlace(other))).sessions).toMatchObject([{ error: null, outcome: "copied" }]);
+    // As versions before cut it.
+    const state = await placeOf(store).copies.state("s");
+    const title = `${"t".repeat(499)} `;
+    expect(parseCopiedState("s", { ...state, session: { ...state?.session, title } }).session.title).toBe(title);
+  });
+
   test("is continued as any tree is", async () => {
     await fc.assert(
       fc.asyncProperty(steps, steps, fc.constantFrom("from", "to"), async (before, after, side) => {
