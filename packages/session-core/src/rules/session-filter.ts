@@ -26,18 +26,19 @@ export interface DirectoryRange {
 
 /** Returns the ranges of directories, without those that are below another one. */
 export function directoryRanges(directories: readonly string[]): readonly DirectoryRange[] {
-  return directories.filter(isOutermost).map((directory) => {
-    const isWindows = !directory.includes("/") && directory.includes("\\");
-    const [separator, next] = isWindows ? ["\\", "]"] : ["/", "0"];
-    const base = directory.endsWith(separator) ? directory.slice(0, -1) : directory;
-    return { itself: base === "" ? directory : base, from: `${base}${separator}`, before: `${base}${next}` };
-  });
+  return directories.map(rangeOf).filter(isOutermost);
+}
+
+function rangeOf(directory: string): DirectoryRange {
+  const isWindows = !directory.includes("/") && directory.includes("\\");
+  const [separator, next] = isWindows ? ["\\", "]"] : ["/", "0"];
+  const base = directory.endsWith(separator) ? directory.slice(0, -1) : directory;
+  return { itself: base === "" ? directory : base, from: `${base}${separator}`, before: `${base}${next}` };
 }
 
 /** One that is below another one of the list adds no session, and would add its sessions twice. */
-function isOutermost(directory: string, at: number, all: readonly string[]): boolean {
-  const isBelow = (other: string) => directory.startsWith(other.endsWith("/") ? other : `${other}/`);
-  return !all.some((other, place) => place !== at && (directory === other ? place < at : isBelow(other)));
+function isOutermost({ itself }: DirectoryRange, at: number, all: readonly DirectoryRange[]): boolean {
+  return !all.some((other, place) => place !== at && (itself === other.itself ? place < at : itself.startsWith(other.from)));
 }
 
 /** The agent of a session that was not imported. */

@@ -27,6 +27,7 @@ describe("a list of sessions", () => {
     await spoken(store, "nowhere", 200);
     expect(await listed(store, { under: ["/w/app"] })).toBe("deep sub root");
     expect(await listed(store, { under: ["/w/app/"] })).toBe("deep sub root");
+    expect(await listed(store, { under: ["/w/app", "/w/app/"] })).toBe("deep sub root");
     expect(await listed(store, { under: ["/w/app/src", "/w/app2"] })).toBe("like deep sub");
     expect(await listed(store, { under: ["/w/app", "/w/app/src", "/w/app"] })).toBe("deep sub root");
     expect(await listed(store, { under: ["/"] })).toBe("above dash like deep sub root");
@@ -43,6 +44,7 @@ describe("a list of sessions", () => {
     await spoken(store, "sub", 2, { cwd: "C:\\app\\src" });
     await spoken(store, "like", 3, { cwd: "C:\\app2" });
     expect(await listed(store, { under: ["C:\\app"] })).toBe("sub root");
+    expect(await listed(store, { under: ["C:\\app\\src", "C:\\app", "C:\\app\\"] })).toBe("sub root");
   });
 
   test("has those that were active at or after a time, and before another one", async () => {
