@@ -179,5 +179,5 @@ export async function findTitleHits(
         WHERE ${searchedSessions(request, database.tenant)} AND session.title IS NOT NULL AND ${asked}`),
     {},
   );
-  return toTitleHits(rows, matching, (a, b) => b.seq - a.seq || (a.id < b.id ? 1 : -1));
+  return toTitleHits(rows, matching, request, (a, b) => b.seq - a.seq || (a.id < b.id ? 1 : -1));
 }

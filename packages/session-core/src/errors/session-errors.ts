@@ -263,6 +263,6 @@ export class SlowExpressionError extends InvalidQueryError {
   override readonly code = "SLOW_EXPRESSION";
 
   constructor(query: string, limitMs: number) {
-    super(query, `the expression takes more than ${Math.round(limitMs)} ms for a few entries; avoid repetitions inside repetitions`);
+    super(query, `the expression takes more than ${Math.round(limitMs)} ms for a few texts; avoid repetitions inside repetitions`);
   }
 }

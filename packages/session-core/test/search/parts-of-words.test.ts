@@ -136,6 +136,17 @@ describe("an expression", () => {
     await expect(store.search({ query: "/^(a+)+$/" })).rejects.toThrow(SlowExpressionError);
     expect((await store.search({ query: "/a+b$/" })).total).toBe(1);
   });
+
+  test("that takes too long for titles or labels is given up once, not for each of them", async () => {
+    const { store, session } = await said("text");
+    const { id } = await session.append(userMessage("labelled"));
+    await session.labels.set(id, `${"a".repeat(100)}b`);
+    await expect(store.search({ query: "/^(a+)+$/" })).rejects.toThrow(SlowExpressionError);
+    await session.labels.remove(id);
+    for (let at = 0; at < 3; at += 1) await store.createSession({ title: `${"a".repeat(100)}b` });
+    await expect(store.search({ query: "/^(a+)+$/" })).rejects.toThrow(SlowExpressionError);
+    expect((await store.search({ query: "/a+b$/" })).total).toBe(3);
+  });
 });
 
 describe("a search in places", () => {

@@ -1,10 +1,11 @@
 import type { EntryType } from "../../entry/entry.js";
 import type { MessageRole } from "../../entry/message.js";
-import type { HitCopy, SearchHit } from "../../port/search.js";
+import type { HitCopy, SearchHit, SearchRequest } from "../../port/search.js";
 import type { Matching } from "./matching.js";
 import { createSnippetWriter, type Snippet } from "./snippet.js";
 import { createCounter } from "./term-counter.js";
 import { FoldedText } from "./term-matcher.js";
+import { matchLimited } from "./text-scan.js";
 
 // The hits of a search, from the rows of either engine.
 
@@ -84,18 +85,22 @@ export interface TitleRow {
   readonly created_at_ms: number;
 }
 
-/** Returns the titles that match: those with whole words first; of the same fit in the given order, the newest first. */
+/** Returns the titles that match: those with whole words first; of the same fit in the given order, the newest first. @throws {SlowExpressionError} */
 export function toTitleHits(
   rows: readonly TitleRow[],
   matching: Matching,
+  { query }: SearchRequest,
   byAge: (a: TitleRow, b: TitleRow) => number,
 ): readonly SearchHit[] {
   const count = createCounter(matching);
   const writeSnippet = createSnippetWriter(matching.terms);
-  const hits = rows.flatMap((row) => {
-    const counts = count(new FoldedText(row.title));
-    return counts === undefined ? [] : [{ row, fit: counts.fit }];
-  });
+  const characters = rows.reduce((sum, { title }) => sum + title.length, 0);
+  const hits = matchLimited(query, characters, () =>
+    rows.flatMap((row) => {
+      const counts = count(new FoldedText(row.title));
+      return counts === undefined ? [] : [{ row, fit: counts.fit }];
+    }),
+  );
   return hits.sort((a, b) => a.fit - b.fit || byAge(a.row, b.row)).map(({ row }) => toTitleHit(row, writeSnippet(row.title)));
 }
 

@@ -7,6 +7,7 @@ import { createReader, type QuestionPlaces } from "./question-probe.js";
 import { CLOSE } from "./rank-question.js";
 import { createCounter } from "./term-counter.js";
 import { type Fit, FoldedText } from "./term-matcher.js";
+import { matchLimited } from "./text-scan.js";
 
 // The labels that a search finds. A label counts as a title does: a person wrote it. It has no index: a store has few labels, and all that the
 // other conditions allow are read.
@@ -29,15 +30,20 @@ export function includesLabels({ places, tool }: SearchRequest, matching: Matchi
 /**
  * Returns the entries whose labels match: those with whole words first, then the newest; of an entry that several sessions have the first one,
  * unless the request shows copies. `rows`: originals before copies, in the order in which these came into the store.
+ *
+ * @throws {SlowExpressionError}
  */
 export function matchLabels<R extends LabelRow>(rows: readonly R[], matching: Matching, request: SearchRequest): readonly R[] {
   const count = createCounter(matching);
   const firsts = new Map<string, { readonly row: R; readonly fit: Fit }>();
-  for (const row of rows) {
-    const key = showsCopies(request) ? `${row.seq} ${row.session_id}` : row.origin;
-    const counts = firsts.has(key) ? undefined : count(new FoldedText(row.label));
-    if (counts !== undefined) firsts.set(key, { row, fit: counts.fit });
-  }
+  const characters = rows.reduce((sum, { label }) => sum + label.length, 0);
+  matchLimited(request.query, characters, () => {
+    for (const row of rows) {
+      const key = showsCopies(request) ? `${row.seq} ${row.session_id}` : row.origin;
+      const counts = firsts.has(key) ? undefined : count(new FoldedText(row.label));
+      if (counts !== undefined) firsts.set(key, { row, fit: counts.fit });
+    }
+  });
   return [...firsts.values()].sort((a, b) => a.fit - b.fit || byAge(a.row, b.row)).map(({ row }) => row);
 }
 

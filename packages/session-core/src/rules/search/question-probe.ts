@@ -32,7 +32,6 @@ export function probeOfQuestion(asked: readonly AskedTerm[]): TextProbe<Question
   return {
     canMatch: createAnyPrefilter(asked.map(({ term }) => term)),
     read: ({ original }) => read(indexedWords(toIndexedText(original))),
-    hasExpression: false,
   };
 }
 

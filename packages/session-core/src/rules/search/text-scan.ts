@@ -4,6 +4,7 @@ import type { SearchRequest } from "../../port/search.js";
 import type { Matching } from "./matching.js";
 import { parsePayload, textToSearch } from "./payload-text.js";
 import { limitFor, runLimited } from "./regular-expression.js";
+import { hasExpression } from "./search-terms.js";
 import { createCounter, type TermCounts } from "./term-counter.js";
 import { FoldedText } from "./term-matcher.js";
 import { createPrefilter } from "./term-pattern.js";
@@ -17,7 +18,6 @@ export interface TextProbe<T> {
   readonly canMatch: (json: string) => boolean;
   /** undefined: the text does not have it. */
   readonly read: (text: FoldedText) => T | undefined;
-  readonly hasExpression: boolean;
 }
 
 /** The probe of the terms of a search. */
@@ -29,7 +29,6 @@ export function probeOf(matching: Matching): TextProbe<TermCounts & { readonly w
       const counts = count(text);
       return counts && { ...counts, words: countWords(text.original) };
     },
-    hasExpression: matching.terms.some(({ kind }) => kind === "expression"),
   };
 }
 
@@ -55,7 +54,7 @@ export class TextScan<E extends object, T extends object> {
     this.#request = request;
     this.#probe = probe;
     // Expressions are slower than other terms, and no other work can be done until a page is complete.
-    this.pageBytes = probe.hasExpression ? PAGE_BYTES / 8 : PAGE_BYTES;
+    this.pageBytes = hasExpression(request.query) ? PAGE_BYTES / 8 : PAGE_BYTES;
   }
 
   /** Scans a page of payloads. @throws {SlowExpressionError} */
@@ -65,16 +64,13 @@ export class TextScan<E extends object, T extends object> {
       const text = this.#readText(one);
       if (text !== undefined) texts.push({ entry: one.entry, text });
     }
-    const add = () => {
+    const characters = texts.reduce((sum, { text }) => sum + text.length, 0);
+    matchLimited(this.#request.query, characters, () => {
       for (const { entry, text } of texts) {
         const found = this.#probe.read(new FoldedText(text));
         if (found !== undefined) this.hits.push({ ...entry, ...found });
       }
-      return true;
-    };
-    if (!this.#probe.hasExpression) return void add();
-    const limitMs = limitFor(texts.reduce((sum, { text }) => sum + text.length, 0));
-    if (runLimited(limitMs, add) === undefined) throw new SlowExpressionError(this.#request.query, limitMs);
+    });
   }
 
   /** The text of an entry, if it can match. */
@@ -82,6 +78,20 @@ export class TextScan<E extends object, T extends object> {
     const payload = this.#probe.canMatch(json) ? parsePayload(type, json) : undefined;
     return payload === undefined ? undefined : textToSearch(payload, this.#request);
   }
+}
+
+/**
+ * Runs a function that matches a query on texts of this length together. If the query has an expression, they have the time of one text of this
+ * length: with a limit for each, thousands of titles could block the thread for minutes.
+ *
+ * @throws {SlowExpressionError}
+ */
+export function matchLimited<T>(query: string, characters: number, work: () => T): T {
+  if (!hasExpression(query)) return work();
+  const limitMs = limitFor(characters);
+  const done = runLimited(limitMs, () => ({ result: work() }));
+  if (done === undefined) throw new SlowExpressionError(query, limitMs);
+  return done.result;
 }
 
 const CJK = 0x2e80;

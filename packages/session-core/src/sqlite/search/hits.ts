@@ -124,5 +124,5 @@ export function findTitleHits(
         WHERE ${asked} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}`),
     {},
   );
-  return toTitleHits(rows, matching, (a, b) => b.seq - a.seq);
+  return toTitleHits(rows, matching, request, (a, b) => b.seq - a.seq);
 }
