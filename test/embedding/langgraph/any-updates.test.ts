@@ -16,12 +16,14 @@ type Update = Partial<(typeof State)["Update"]>;
 
 const id = fc.constantFrom("m1", "m2", "m3", "m4", "m5", "m6");
 const content = fc.oneof(fc.string(), fc.constant("A text that is long enough to be shared. ".repeat(3)));
+/** As long as ids of providers are, so that it is shared too. */
+const callOf = (id: string) => `call_of_the_message_${id.padStart(12, "0")}`;
 const message: fc.Arbitrary<BaseMessage> = fc.oneof(
   fc.tuple(id, content).map(([id, content]) => new HumanMessage({ id, content })),
   fc
     .tuple(id, content, fc.jsonValue())
-    .map(([id, content, args]) => new AIMessage({ id, content, tool_calls: [{ id: `c-${id}`, name: "run", args: { args, content } }] })),
-  fc.tuple(id, content).map(([id, content]) => new ToolMessage({ id, content, tool_call_id: `c-${id}` })),
+    .map(([id, content, args]) => new AIMessage({ id, content, tool_calls: [{ id: callOf(id), name: "run", args: { args, content } }] })),
+  fc.tuple(id, content).map(([id, content]) => new ToolMessage({ id, content, tool_call_id: callOf(id) })),
 );
 /** A change of the list by ids; what removes a message that is not there is an error of LangGraph. */
 const messages = fc.oneof(

@@ -43,6 +43,23 @@ test("a thread that is continued from an earlier checkpoint reads the values of 
   await saver.close();
 });
 
+test("a newer version of a message is read whole by another process", async () => {
+  const saver = await BothSavers.open();
+  const graph = chat(saver);
+  const id = "call_of_more_than_24_characters";
+  const metadata = { model_name: "claude-sonnet-4-5-20250929" };
+  for (const content of ["The whole output of the tool.", "cut"]) {
+    const reply = new AIMessage({ id: "a", content, tool_calls: [{ id, name: "bash", args: {} }], response_metadata: metadata });
+    await graph.updateState(thread, { messages: [reply, new ToolMessage({ id: "t", content, tool_call_id: id })] }, "agent");
+  }
+  saver.forget();
+  expect((await graph.getState(thread)).values.messages).toMatchObject([
+    { content: "cut", response_metadata: metadata },
+    { content: "cut", tool_call_id: id },
+  ]);
+  await saver.close();
+});
+
 test.each(["sync", "async", "exit"] as const)("interrupt, resume, Send and a subgraph, durability %s", async (durability) => {
   const saver = await BothSavers.open();
   const approval = new StateGraph(State)

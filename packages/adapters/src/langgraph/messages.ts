@@ -10,11 +10,11 @@ import {
   type Usage,
 } from "@bough/session-core";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
-import { classOf, contentOf, isMessage, text } from "./langchain-json.js";
-import { type Shared, sharedWith } from "./shared.js";
+import { classOf, contentOf, type SerializedMessage, text } from "./langchain-json.js";
+import { sharedWith } from "./shared.js";
 
-/** A message as a Bough message, with `langchain`: the serialized message, without what the Bough message has already. */
-type StoredMessage = Message & { readonly langchain: Shared };
+/** A Bough message that a LangChain message can become. */
+type StoredMessage = Exclude<Message, { readonly role: "bashExecution" }>;
 
 /** The id that LangChain gave to a message, and its class. */
 export interface MessageIdentity {
@@ -22,26 +22,23 @@ export interface MessageIdentity {
   readonly name: string;
 }
 
-/** The identity of a serialized message; undefined if `json` is none. */
-export function identityOf(json: unknown): MessageIdentity | undefined {
-  return isMessage(json) ? { id: text(json.kwargs["id"]), name: classOf(json) } : undefined;
+/** The identity of a serialized message. */
+export function identityOf(json: SerializedMessage): MessageIdentity {
+  return { id: text(json.kwargs["id"]), name: classOf(json) };
 }
 
-/** The message that a serialized LangChain message is in Bough; undefined if `json` is none. */
-export function toStoredMessage(json: unknown): StoredMessage | undefined {
-  if (!isMessage(json)) return undefined;
+/**
+ * An entry for a message; with `targetId`, a context edit: a newer version of the message of that entry. `langchain` is the serialized
+ * message, without what is beside it in the entry: of an edit that is the content alone.
+ */
+export function messageEntry(id: EntryId, json: SerializedMessage, targetId?: EntryId): EntryInput {
   const message = toMessage(classOf(json), contentOf(json), json.kwargs);
-  return { ...message, langchain: sharedWith(message, json) };
+  if (targetId === undefined) return { type: "message", id, message: { ...message, langchain: sharedWith(message, json) } };
+  const { content } = message;
+  return { type: "context_edit", id, targetId, replacement: { content, langchain: sharedWith({ content }, json) } };
 }
 
-/** An entry for a message; with `targetId`, a context edit: a newer version of the message of that entry. */
-export function messageEntry(id: EntryId, message: StoredMessage, targetId?: EntryId): EntryInput {
-  if (targetId === undefined || message.role === "bashExecution") return { type: "message", id, message };
-  const { content, langchain } = message;
-  return { type: "context_edit", id, targetId, replacement: { content, langchain } };
-}
-
-function toMessage(name: string, content: unknown, kwargs: JsonObject): Message {
+function toMessage(name: string, content: unknown, kwargs: JsonObject): StoredMessage {
   switch (name) {
     case "HumanMessage":
       return { role: "user", content: toContent(content) };
@@ -62,7 +59,7 @@ function toMessage(name: string, content: unknown, kwargs: JsonObject): Message 
   }
 }
 
-function toReply(content: unknown, kwargs: JsonObject): Message {
+function toReply(content: unknown, kwargs: JsonObject): StoredMessage {
   const response = isObject(kwargs["response_metadata"]) ? kwargs["response_metadata"] : {};
   const calls: readonly unknown[] = Array.isArray(kwargs["tool_calls"]) ? kwargs["tool_calls"] : [];
   return {

@@ -1,6 +1,7 @@
 import type { EntryId, EntryInput } from "@bough/session-core";
 import { groupBy } from "@bough/session-core/engine";
-import { identityOf, type MessageIdentity, messageEntry, toStoredMessage } from "./messages.js";
+import { isMessage } from "./langchain-json.js";
+import { identityOf, type MessageIdentity, messageEntry } from "./messages.js";
 import type { PartsKind, StoredChange, StoredPart } from "./stored-checkpoint.js";
 
 /** A part of a value: the JSON text of an element, or `"key":value`; for a message also the entry that stores it. */
@@ -171,12 +172,10 @@ class Insertion {
     const moved = this.#removed.get(text)?.shift();
     if (moved !== undefined) return moved;
     const json: unknown = JSON.parse(text);
-    const identity = identityOf(json);
-    const message = toStoredMessage(json);
-    if (identity === undefined || message === undefined) return { text };
-    const target = this.#olderVersion(identity)?.target;
+    if (!isMessage(json)) return { text };
+    const target = this.#olderVersion(identityOf(json))?.target;
     const entry = this.#newId();
-    this.entries.push(messageEntry(entry, message, target));
+    this.entries.push(messageEntry(entry, json, target));
     return { text, entry, target: target ?? entry };
   }
 
@@ -196,8 +195,8 @@ class Insertion {
 }
 
 function versionOf(part: Part): readonly (readonly [key: string, part: Part])[] {
-  const identity = part.target === undefined ? undefined : identityOf(JSON.parse(part.text));
-  return identity === undefined ? [] : [[keyOf(identity), part]];
+  const json: unknown = part.target === undefined ? undefined : JSON.parse(part.text);
+  return isMessage(json) ? [[keyOf(identityOf(json)), part]] : [];
 }
 
 function keyOf({ id, name }: MessageIdentity): string {
