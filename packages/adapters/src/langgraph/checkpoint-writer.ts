@@ -130,7 +130,7 @@ async function plan(
     if (holder !== entryId) continue;
     const planned = await channels.plan(channel, value, above, newId);
     values.push([channel, planned.value]);
-    entries.push(...planned.entries);
+    for (const entry of planned.entries) entries.push(entry);
     if (planned.parts !== undefined) inParts.push([channel, planned.parts]);
   }
   const data: StoredCheckpoint = {

@@ -77,13 +77,13 @@ export interface Splice<T> {
 
 /** The parts after the splices of a change. */
 export function applySplices<T>(before: readonly T[], splices: readonly Splice<T>[]): readonly T[] {
-  const after: T[] = [];
+  const after: (readonly T[])[] = [];
   let taken = 0;
   for (const { start, remove, insert } of splices) {
-    after.push(...before.slice(taken, start), ...insert);
+    after.push(before.slice(taken, start), insert);
     taken = start + remove;
   }
-  return [...after, ...before.slice(taken)];
+  return [...after, before.slice(taken)].flat();
 }
 
 /**

@@ -80,3 +80,8 @@ test("a process that has just begun takes unchanged messages for unchanged, what
   const entries = await grow(await opened(), [messages, [...messages, question(2)], [...messages, question(2), question(3)]], true);
   expect(entries.map(({ type }) => type)).toEqual(["message", "message", "custom", "message", "custom", "message", "custom"]);
 });
+
+test("a list has as many elements as it likes, and one can be changed in the middle", async () => {
+  const numbers = Array.from({ length: 200_000 }, (_one, at) => at);
+  await grow(await opened(), [numbers, numbers.with(100_000, -1)]);
+});
