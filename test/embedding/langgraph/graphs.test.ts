@@ -43,6 +43,20 @@ test("a thread that is continued from an earlier checkpoint reads the values of 
   await saver.close();
 });
 
+test("a copy of a checkpoint has its values, and not those of its parent", async () => {
+  const saver = await BothSavers.open();
+  const graph = chat(saver);
+  await graph.invoke({ messages: [question("h1")], items: ["a"], data: 1 }, thread);
+  await graph.invoke({ messages: [question("h2")], items: ["b"], data: 2 }, thread);
+  for (const { config, values } of await collect(graph.getStateHistory(thread))) {
+    const copy = await graph.updateState(config, null, "__copy__");
+    saver.forget();
+    expect((await graph.getState(copy)).values).toEqual(values);
+  }
+  await collect(graph.getStateHistory(thread));
+  await saver.close();
+});
+
 test("a newer version of a message is read whole by another process", async () => {
   const saver = await BothSavers.open();
   const graph = chat(saver);

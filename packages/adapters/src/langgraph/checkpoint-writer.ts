@@ -7,11 +7,12 @@ import {
   ValueChangedError,
   type Write,
 } from "@bough/session-core";
+import { isObject } from "@bough/session-core/wire";
 import type { ChannelVersions, Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { Channels, FoundCheckpoint } from "./channels.js";
 import { UNORDERED } from "./history.js";
 import type { Parts } from "./parts.js";
-import { pack } from "./serialized.js";
+import { pack, unpack } from "./serialized.js";
 import { checkpointEntryId, checkpointType, digest, memberOf, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
 
 /** A checkpoint that LangGraph puts. */
@@ -120,12 +121,13 @@ async function plan(
   let written = 0;
   // The same for a repeated put, so that it writes nothing twice.
   const newId = (): EntryId => `${digest(entryId)}.${(written++).toString(36)}`;
+  // LangGraph puts a copy of a checkpoint below the parent of the original and names no new versions, though its values are others.
+  const isCopy = metadata.source === "fork";
+  const inherited = above === undefined || above.isForeign ? {} : isCopy ? await sameVersions(serde, above, checkpoint) : above.stored.at;
   for (const [channel, value] of Object.entries(channel_values)) {
-    const holder = Object.hasOwn(newVersions, channel)
-      ? entryId
-      : above?.isForeign === false
-        ? memberOf(above.stored.at, channel)
-        : undefined;
+    const isNew = Object.hasOwn(newVersions, channel);
+    const isOwn = isCopy && Object.hasOwn(checkpoint.channel_versions, channel);
+    const holder = (isNew ? undefined : memberOf(inherited, channel)) ?? (isNew || isOwn ? entryId : undefined);
     if (holder !== undefined) holders.push([channel, holder]);
     if (holder !== entryId) continue;
     const planned = await channels.plan(channel, value, above, newId);
@@ -144,6 +146,19 @@ async function plan(
     values: Object.fromEntries(values),
   };
   return { data, entries, inParts };
+}
+
+/** The entries that store the values of a checkpoint, for the channels whose version is that of `checkpoint`. */
+async function sameVersions(
+  serde: SerializerProtocol,
+  { stored }: FoundCheckpoint,
+  { channel_versions }: Checkpoint,
+): Promise<StoredCheckpoint["at"]> {
+  const kept = await unpack(serde, stored.checkpoint);
+  const versions = isObject(kept) && isObject(kept["channel_versions"]) ? kept["channel_versions"] : {};
+  return Object.fromEntries(
+    Object.entries(stored.at).filter(([channel]) => memberOf(versions, channel) === memberOf(channel_versions, channel)),
+  );
 }
 
 /** The leaf follows the checkpoints of the graph, so that the session is read as the conversation; those of subgraphs are branches. */
