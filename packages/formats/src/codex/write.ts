@@ -1,13 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  type CompactionPayload,
-  type Entry,
-  type EntryId,
-  type Message,
-  nativeCompactionOf,
-  type SessionRecord,
-  type Usage,
-} from "@bough/session-core";
+import { type Entry, type EntryId, type Message, nativeCompactionOf, type SessionRecord, type Usage } from "@bough/session-core";
 import {
   compactionSummaryText,
   type EntryReference,
@@ -88,8 +80,8 @@ class RolloutWriter {
   readonly #plan: BranchPlan;
   /** The items of the calls so far, by the ids of the calls. */
   readonly #calls = new Map<string, JsonObject>();
-  /** The items that each coming compaction keeps. */
-  readonly #kept = new Map<EntryId, JsonObject[]>();
+  /** The items since the first one that each coming compaction keeps, by their entries. */
+  readonly #kept = new Map<EntryId, Map<EntryId, readonly JsonObject[]>>();
   #nextKept = 0;
   #turn: JsonObject | undefined;
   #model: string | undefined;
@@ -97,6 +89,7 @@ class RolloutWriter {
   #isTurnWritten = true;
   #sum: Record<string, number> = {};
   #lastMs: number;
+  #entryId: EntryId = "";
   /** The entry that is written; undefined: the rollout is no continuation of another session. */
   #origin: EntryReference | undefined;
 
@@ -108,6 +101,7 @@ class RolloutWriter {
 
   *write(entry: Entry): Generator<string, void, void> {
     this.#lastMs = entry.createdAtMs;
+    this.#entryId = entry.id;
     const { parentSessionId } = this.#session;
     this.#origin = typeof parentSessionId === "string" ? { sessionId: parentSessionId, entryId: entry.id } : undefined;
     for (
@@ -115,7 +109,7 @@ class RolloutWriter {
       next !== undefined && next.fromSeq <= entry.seq;
       next = this.#plan.kept[this.#nextKept]
     ) {
-      this.#kept.set(next.compaction, []);
+      this.#kept.set(next.compaction, new Map());
       this.#nextKept += 1;
     }
     switch (entry.type) {
@@ -126,7 +120,7 @@ class RolloutWriter {
       case "branch_summary":
         return yield* this.#writeItems([toBranchSummaryItem(entry.summary)]);
       case "compaction":
-        return yield* this.#writeCompaction(entry.id, entry);
+        return yield* this.#writeCompaction(entry);
       case "model_change":
         return this.#setModel(entry.provider, entry.modelId);
       case "thinking_level_change":
@@ -192,7 +186,7 @@ class RolloutWriter {
 
   *#writeItems(items: readonly JsonObject[]): Generator<string, void, void> {
     yield* this.#writeTurn();
-    for (const list of this.#kept.values()) list.push(...items);
+    for (const kept of this.#kept.values()) kept.set(this.#entryId, items);
     for (const item of items) yield toLine(this.#lastMs, "response_item", item, this.#origin);
   }
 
@@ -208,12 +202,11 @@ class RolloutWriter {
    * A compaction of Codex has its own list, or none in early versions, which rebuild it; for others it is the summary, and the items
    * that were kept.
    */
-  *#writeCompaction(id: EntryId, { summary, details, usage }: CompactionPayload): Generator<string, void, void> {
-    const kept = this.#kept.get(id) ?? [];
-    this.#kept.delete(id);
+  *#writeCompaction(entry: Extract<Entry, { type: "compaction" }>): Generator<string, void, void> {
+    const { summary, details, usage } = entry;
     const { opening, reply, native, ...own } = isObject(details) ? details : {};
     const isOwn = Array.isArray(own["replacement_history"]) || (isOfCodex(this.#session) && opening !== undefined);
-    const list = [inputItem("user", compactionSummaryText(summary)), ...kept];
+    const list = this.#takeKept(entry);
     yield* this.#writeTurn();
     if (Array.isArray(reply)) {
       for (const item of reply.filter(isObject)) yield toLine(this.#lastMs, "response_item", item, this.#origin);
@@ -225,6 +218,16 @@ class RolloutWriter {
     const message = typeof opening === "string" ? opening + said : said;
     yield toLine(this.#lastMs, "compacted", { message, ...(isOwn ? own : { replacement_history: list }) }, this.#origin);
     yield toLine(this.#lastMs, "event_msg", { type: "context_compacted" });
+  }
+
+  /** The items of the context after a compaction: the summary and what it keeps. */
+  #takeKept({ id, summary, keptEntryIds }: Extract<Entry, { type: "compaction" }>): readonly JsonObject[] {
+    const kept = this.#kept.get(id) ?? new Map<EntryId, readonly JsonObject[]>();
+    this.#kept.delete(id);
+    const order = new Set(keptEntryIds ?? [null, ...kept.keys()]);
+    // What a list of kept entries leaves out, no later compaction keeps.
+    for (const other of keptEntryIds ? this.#kept.values() : []) for (const one of other.keys()) if (!order.has(one)) other.delete(one);
+    return [...order].flatMap((one) => (one === null ? inputItem("user", compactionSummaryText(summary)) : (kept.get(one) ?? [])));
   }
 }
 

@@ -118,6 +118,19 @@ test("a compaction that kept the end of a conversation keeps it in a rollout and
   expect((await back.context()).compaction?.payload.keptEntryIds).toBeUndefined();
 });
 
+test("a compaction that kept single entries keeps these in a rollout, in their order, and a later one none that it replaced", async () => {
+  const { session } = await grow("u1 a1 u2 a2 u3 a3");
+  await session.append({ type: "compaction", summary: "we talked", firstKeptEntryId: "u1", keptEntryIds: ["u2", "u1", null, "a3"] });
+  const said = async (one: Session) =>
+    (await one.context()).messages.map((sent) =>
+      sent.role === "compactionSummary" ? "summary" : JSON.stringify(sent).match(/[au]\d/)?.[0],
+    );
+  const exported = async () => importedFrom((await collected(exportCodex(session))).map((piece) => piece.trim()));
+  expect(await said(await exported())).toEqual(["u2", "u1", "summary", "a3"]);
+  await session.append({ type: "compaction", summary: "again", firstKeptEntryId: "u1" });
+  expect(await said(await exported())).toEqual(await said(session));
+});
+
 describe("a compaction of Codex that OpenAI encrypted", () => {
   const sealed = { type: "compaction", encrypted_content: "gAAAAencrypted" };
   const lines = [
