@@ -187,6 +187,12 @@ const HEAD_BYTES = 1 << 20;
 const MOST_RECORDS = 50;
 const SNIFF_BYTES = 64;
 
+/** With fewer records, a line is so long that the head has too little of the file: one with an image may have several MB. */
+const FEW_RECORDS = 5;
+
+/** The place up to which the end of such a line is looked for, in bytes. */
+const MOST_HEAD_BYTES = 1 << 26;
+
 /**
  * Reads the start of a file, to detect its format. Of a file that does not start like JSON only a few bytes are read, so that an
  * import of a folder with many other files is cheap.
@@ -203,12 +209,22 @@ export function readHead(path: string): FileHead {
       .bytesAt(0, Math.min(file.bytes, HEAD_BYTES))
       .toString("utf8")
       .replace(/^\uFEFF/, "");
-    const lines = parseLines(text);
+    const found = parseLines(text);
+    const lines = found.length < FEW_RECORDS && file.bytes > HEAD_BYTES ? [...found, ...parseLines(textBehindHead(file))] : found;
     const document = file.bytes <= HEAD_BYTES ? parseJson(text) : undefined;
     return { path, records: lines.filter(isObject), lines, document, text, isSqlite };
   } finally {
     file.close();
   }
+}
+
+/** The lines behind the one that goes on at the end of the head; empty if there are none, as in a document without line breaks. */
+function textBehindHead(file: SourceFileReader): string {
+  for (let at = HEAD_BYTES; at < Math.min(file.bytes, MOST_HEAD_BYTES); at += HEAD_BYTES) {
+    const end = file.bytesAt(at, HEAD_BYTES).indexOf(LF);
+    if (end !== -1) return file.bytesAt(at + end + 1, HEAD_BYTES).toString("utf8");
+  }
+  return "";
 }
 
 /** By import: the start of the file that was read last. */

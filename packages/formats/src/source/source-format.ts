@@ -8,9 +8,12 @@ import type { SourceFolders } from "./source-folders.js";
 /** The start of a file, from which its format is detected. */
 export interface FileHead {
   readonly path: string;
-  /** The first complete lines that are JSON objects: at most 50, in the first 1 MiB. */
+  /** The lines that are JSON objects. */
   readonly records: readonly JsonObject[];
-  /** The first complete lines that are JSON objects or lists: at most 50, in the first 1 MiB. */
+  /**
+   * The first complete lines that are JSON objects or lists: at most 50, in the first 1 MiB; if these are few, also at most 50 behind the line
+   * that goes on there.
+   */
   readonly lines: readonly unknown[];
   /** The JSON value that is the whole file, if the file has at most 1 MiB; otherwise undefined. */
   readonly document: unknown;

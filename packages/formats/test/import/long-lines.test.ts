@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
 import { readJsonLines } from "../../src/source/json-lines.js";
+import * as claude from "../claude/claude-file.js";
+import * as droid from "../droid/droid-file.js";
+import * as qwen from "../qwen/qwen-file.js";
+import { importedFile } from "../world/imported-file.js";
+import { only } from "../world/only.js";
 import { fileOf } from "../world/sources.js";
 
 const LIMIT = 100;
@@ -25,4 +30,23 @@ test("a line that is longer than the limit is a problem with its number and leng
 test("a last line that is too long is that, not a torn one", () => {
   const [line] = readJsonLines(fileOf([object(LIMIT + 50)]), { mostLineBytes: LIMIT });
   expect(line).toMatchObject({ kind: "problem", problem: { code: "malformed-line", line: 1 } });
+});
+
+const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(3_000_000) } };
+
+test.each([
+  [
+    "Claude Code",
+    `${claude.SESSION}.jsonl`,
+    [claude.user("u1", null, [claude.text("Look"), image]), claude.reply("a1", "u1", "m1", [claude.text("Nice.")])],
+  ],
+  [
+    "Droid",
+    droid.PATH,
+    [droid.start(), droid.user("u1", undefined, droid.text("Look"), image), droid.reply("a1", "u1", droid.text("Nice."))],
+  ],
+  ["Qwen Code", qwen.PATH, [qwen.user("u1", null, "Look ".repeat(300_000)), qwen.reply("a1", "u1", [{ text: "Nice." }])]],
+])("a session of %s whose first message is longer than what is read to detect it is imported", async (_agent, name, lines) => {
+  const session = only((await importedFile(name, lines)).sessions);
+  expect((await session.path()).map(({ id }) => id)).toEqual(["u1", "a1"]);
 });
