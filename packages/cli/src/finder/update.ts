@@ -1,4 +1,5 @@
 import type { SearchHit } from "@bough/session-core";
+import { groupBy } from "@bough/session-core/engine";
 import { type GoesTo, goToPlace, isOverPane, placeCount, scrollByHalf, scrollByWheel, withLines } from "../preview/pane.js";
 import { editField } from "../tui/field.js";
 import { actionOf, helpLines, helpRows } from "../tui/key-table.js";
@@ -92,9 +93,7 @@ function showFound(model: FinderModel, { found, isLast, nowMs }: Extract<FinderE
 
 /** Sessions in the order of their best hits, each with its hits, best first. */
 function groupBySession({ hits, sessions }: Found): readonly FinderRow[] {
-  const groups = new Map<string, SearchHit[]>();
-  for (const hit of hits) groups.set(hit.sessionId, [...(groups.get(hit.sessionId) ?? []), hit]);
-  return [...groups].flatMap(([id, own]): readonly FinderRow[] => {
+  return [...groupBy(hits, ({ sessionId }) => sessionId)].flatMap(([id, own]): readonly FinderRow[] => {
     const session = sessions.get(id);
     if (session === undefined) return [];
     return [{ kind: "session", session, count: own.length }, ...own.map((hit) => ({ kind: "hit" as const, hit }))];

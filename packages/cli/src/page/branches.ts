@@ -67,7 +67,7 @@ export class BranchShape {
       line.entries += 1;
       const branches = (this.#others.get(at) ?? []).map((start) => newLine(start, line.level + 1));
       if (branches.length === 0 && this.#next[at] !== NONE) continue;
-      waiting.push(...branches);
+      for (const branch of branches) waiting.push(branch);
       line.segments.push({ rows, branches });
       rows = [];
     }
@@ -92,7 +92,10 @@ export class BranchShape {
     const goesOn = (parent !== leaf || leaf === NONE) && (known === NONE || rank(child) > rank(known));
     if (goesOn) this.#next[slot] = child;
     const other = goesOn ? known : child;
-    if (other !== NONE) this.#others.set(parent, [...(this.#others.get(parent) ?? []), other]);
+    if (other === NONE) return;
+    const others = this.#others.get(parent);
+    if (others === undefined) this.#others.set(parent, [other]);
+    else others.push(other);
   }
 }
 

@@ -41,15 +41,20 @@ export function rowKind(row: OutlineRow): string {
 
 /** Replies that only call tools become one row: `12 calls: read 5, edit 4`. One with a label or at the leaf stays a row. */
 export function mergeCalls(rows: readonly TreeRow[]): readonly TreeRow[] {
-  const merged: TreeRow[] = [];
+  const runs: { readonly first: TreeRow; last: TreeRow; readonly calls: string[] }[] = [];
   for (const row of rows) {
-    const last = merged.at(-1);
-    const isJoined =
-      last?.calls !== undefined && row.calls !== undefined && row.label === undefined && last.label === undefined && !last.isLeaf;
-    if (!isJoined) merged.push(row);
-    else merged[merged.length - 1] = { ...last, calls: [...(last.calls ?? []), ...(row.calls ?? [])], text: "", isLeaf: row.isLeaf };
+    const run = runs.at(-1);
+    const isJoined = row.calls !== undefined && row.label === undefined && run?.last.calls !== undefined && run.last.label === undefined;
+    if (isJoined && !run.last.isLeaf) {
+      run.last = row;
+      for (const name of row.calls) run.calls.push(name);
+    } else runs.push({ first: row, last: row, calls: [...(row.calls ?? [])] });
   }
-  return merged.map((row) => (row.text === "" && row.calls !== undefined ? { ...row, text: describeCalls(row.calls) } : row));
+  return runs.map(({ first, last, calls }) =>
+    first === last && (first.text !== "" || first.calls === undefined)
+      ? first
+      : { ...first, calls, text: describeCalls(calls), isLeaf: last.isLeaf },
+  );
 }
 
 function describeCalls(names: readonly string[]): string {

@@ -75,7 +75,7 @@ function addBranches(order: RowOrder, groups: Group[], folded: number[]): void {
     const [first = NONE] = sides;
     const last = (children.at(-1) ?? NONE) - 1;
     if (last - first < OPEN_ROWS) continue;
-    folded.push(...sides.filter((side) => (order.end[side] ?? side) > side));
+    for (const side of sides) if ((order.end[side] ?? side) > side) folded.push(side);
     if (sides.length > LISTED_BRANCHES) groups.push({ kind: "branches", first, last });
   }
 }
