@@ -142,7 +142,7 @@ export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generat
       yield html`<div role="group" hidden>`;
       rows += 1;
       open.push({ line: branch, items: lineItems(branch, rowsOf), isActive: false });
-    } else if (rows >= ROWS_OF_CHUNK && open.length === 1 && !place.isHead) {
+    } else if (rows >= ROWS_OF_CHUNK && top.line.level === 1 && !place.isHead) {
       yield html`</div><div role="none" class="rows">`;
       rows = 0;
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BranchShape } from "../../src/page/branches.js";
-import { mergeCalls, type TreeRow } from "../../src/page/tree-nav.js";
+import { mergeCalls, type TreeRow, treeHtml } from "../../src/page/tree-nav.js";
 
 const row = (step: number, calls?: readonly string[]): TreeRow => ({
   ...{ step, id: `e${step}`, kind: "assistant", text: calls === undefined ? `said ${step}` : "[read]", label: undefined, isLeaf: false },
@@ -39,4 +39,17 @@ test("replies with a label, at the leaf or with text are rows of their own", () 
     [4, "[read]", true],
     [5, "[read]", false],
   ]);
+});
+
+test("the rows of each tree of a session with several first entries are in blocks", () => {
+  const rows = 500;
+  const parents = Int32Array.from({ length: 2 * rows }, (_, at) => (at % rows === 0 ? -1 : at - 1));
+  const html = [...treeHtml(new BranchShape(parents, rows - 1).lines(), ({ rows: own }) => own.map((at) => row(at)))].map(
+    ({ text }) => text,
+  );
+  const sizes = html
+    .join("")
+    .split('<div role="none" class="rows">')
+    .map((block) => block.split('role="treeitem"').length - 1);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(101);
 });
