@@ -1,5 +1,6 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
 import { costLine, isPrivate, PriceList, previewOf } from "@bough/session-core/view";
+import { sessionTitle } from "../session/names.js";
 import { readOutline } from "../session/paging.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
@@ -102,7 +103,7 @@ class PageWriter {
       masks: this.#steps.masks,
       prices: this.#options.prices ?? new PriceList(),
     });
-    yield documentStart(this.#steps.masks.maskLine(this.#title()), facts).text;
+    yield documentStart(this.#steps.masks.maskLine(sessionTitle(this.#record)), facts).text;
     yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
       if (at === 1) yield `${await this.#pathEnd()}<template id="elsewhere">`;
@@ -121,10 +122,6 @@ class PageWriter {
     const isKnown = (id: EntryId) => this.#rowOfId.has(id);
     const unplaced = this.#options.branchOnly === true ? NOTHING : await this.#subagents.withoutPlace(this.#session.id, isKnown);
     return html`</div></div>${unplaced}</main>`.text;
-  }
-
-  #title(): string {
-    return this.#record.title ?? this.#record.firstText ?? `Session ${this.#record.id}`;
   }
 
   #closing(): Html {

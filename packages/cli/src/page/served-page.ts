@@ -277,7 +277,7 @@ export class ServedPage {
   }
 
   #title(record: SessionRecord): string {
-    return this.masks.maskLine(record.title ?? record.firstText ?? `Session ${record.id}`);
+    return this.masks.maskLine(sessionTitle(record));
   }
 
   #rowOf(id: EntryId | null): number {

@@ -92,6 +92,15 @@ test("a served page links the subagents of an entry that has nothing to read", a
   expect(await ask(serve(store), ["main"])).toContain("Look at it");
 });
 
+test("a page of a session without a title and a text of the user has the name that lists have", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "quiet" });
+  await session.append(assistantMessage("Hello."));
+  let page = "";
+  for await (const piece of sessionPage(session)) page += piece;
+  for (const text of [page, await ask(serve(store), ["quiet"])]) expect(text).toContain("<title>(untitled)</title>");
+});
+
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
   const store = await newStore();
   const session = await store.createSession({ id: "tried" });
