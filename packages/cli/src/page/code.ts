@@ -1,4 +1,5 @@
-import { computeHunks } from "../preview/diff.js";
+import { computeHunks, patchStyles, signStyle } from "../preview/diff.js";
+import type { Style } from "../terminal/line.js";
 import { contentHtml, type Html, html, joinHtml, NOTHING } from "./html.js";
 
 /** More lines are folded. */
@@ -48,13 +49,9 @@ export interface ChangeHtml {
 /** The difference of two texts. Texts that are too large or too different are shown one after the other. */
 export function changeHtml(before: string, after: string): ChangeHtml {
   const hunks = computeHunks(before, after);
-  if (hunks === undefined) return signedLines([...signed("-", before), ...signed("+", after)]);
-  const newlineDiffers = before.endsWith("\n") !== after.endsWith("\n") && before !== "" && after !== "";
-  const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }, at) => [
-    ...(at === 0 ? [] : [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`]),
-    ...lines.filter((line) => newlineDiffers || !line.startsWith("\\")),
-  ]);
-  return signedLines(lines);
+  const lines = hunks?.flatMap(({ place, lines }, at) => (at === 0 ? lines : [place, ...lines]));
+  const shown = lines ?? [...signed("-", before), ...signed("+", after)];
+  return signedLines(shown, shown.map(signStyle));
 }
 
 function signed(sign: string, text: string): readonly string[] {
@@ -63,42 +60,33 @@ function signed(sign: string, text: string): readonly string[] {
 
 /** A patch, its lines colored by their signs. */
 export function patchHtml(text: string): Html {
-  return signedLines(text.replace(/\n$/, "").split(/\r?\n/)).shown;
+  const lines = text.replace(/\n$/, "").split(/\r?\n/);
+  return signedLines(lines, patchStyles(lines)).shown;
 }
 
-type LineKind = "ins" | "del" | "place" | "same";
-
-/** Lines of a diff with their signs. Neighbors of one kind share an element. */
-function signedLines(lines: readonly string[]): ChangeHtml {
+/** Lines of a diff with their signs, and their styles in the terminal. Neighbors of one style share an element. */
+function signedLines(lines: readonly string[], styles: readonly (Style | undefined)[]): ChangeHtml {
   const runs: Html[] = [];
   let [added, removed, from] = [0, 0, 0];
-  for (const [at, line] of lines.entries()) {
-    const kind = kindOf(line);
-    if (kind === "ins") added += 1;
-    if (kind === "del") removed += 1;
-    const next = lines[at + 1];
-    if (next !== undefined && kindOf(next) === kind) continue;
-    runs.push(runHtml(kind, lines.slice(from, at + 1).join("\n")));
+  for (const [at, style] of styles.entries()) {
+    if (style === "added") added += 1;
+    if (style === "removed") removed += 1;
+    if (at < lines.length - 1 && styles[at + 1] === style) continue;
+    runs.push(runHtml(style, lines.slice(from, at + 1).join("\n")));
     from = at + 1;
   }
   return { shown: html`<pre class="diff">${joinHtml(runs)}</pre>`, added, removed };
 }
 
-function runHtml(kind: LineKind, text: string): Html {
-  switch (kind) {
-    case "ins":
+function runHtml(style: Style | undefined, text: string): Html {
+  switch (style) {
+    case "added":
       return html`<ins>${contentHtml(text)}</ins>`;
-    case "del":
+    case "removed":
       return html`<del>${contentHtml(text)}</del>`;
-    case "place":
+    case "heading":
       return html`<span class="place">${contentHtml(text)}</span>`;
-    case "same":
+    default:
       return html`<span>${contentHtml(text)}</span>`;
   }
-}
-
-function kindOf(line: string): LineKind {
-  if (/^(?:@@|diff --git |\*\*\* |(?:---|\+\+\+) )/.test(line)) return "place";
-  if (line.startsWith("+")) return "ins";
-  return line.startsWith("-") ? "del" : "same";
 }

@@ -24,22 +24,33 @@ export function diffLines(before: string, after: string, width: number, glyphs: 
   if (before === after) return [];
   const hunks = computeHunks(before, after);
   if (hunks === undefined) return [...undiffedLines("-", before, width, glyphs), ...undiffedLines("+", after, width, glyphs)];
-  // Excerpts of files seldom end with a newline, so its absence is shown only where the texts differ in it.
-  const newlineDiffers = before.endsWith("\n") !== after.endsWith("\n") && before !== "" && after !== "";
-  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
-    const place = hunks.length === 1 ? [] : [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`];
-    const shown = lines.filter((line) => newlineDiffers || !line.startsWith("\\"));
-    return [...place, ...shown].flatMap((line) => breakLine(line, width, lineStyle(line)));
-  });
+  return hunks.flatMap(({ place, lines }) =>
+    (hunks.length === 1 ? lines : [place, ...lines]).flatMap((line) => breakLine(line, width, signStyle(line))),
+  );
+}
+
+/** A part of a difference: its header, and its lines with their signs. */
+interface Hunk {
+  readonly place: string;
+  readonly lines: readonly string[];
 }
 
 /** The hunks of a unified diff; undefined if the texts are too large or too different. */
-export function computeHunks(before: string, after: string) {
+export function computeHunks(before: string, after: string): readonly Hunk[] | undefined {
   if (before.length + after.length > MAX_LENGTH) return undefined;
-  return structuredPatch("", "", before, after, undefined, undefined, { context: CONTEXT_LINES, maxEditLength: MAX_EDITS })?.hunks;
+  const options = { context: CONTEXT_LINES, maxEditLength: MAX_EDITS };
+  // Excerpts of files seldom end with a newline, so its absence is shown only where the texts differ in it.
+  const newlineDiffers = before.endsWith("\n") !== after.endsWith("\n") && before !== "" && after !== "";
+  return structuredPatch("", "", before, after, undefined, undefined, options)?.hunks.map(
+    ({ oldStart, oldLines, newStart, newLines, lines }) => ({
+      place: `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      lines: lines.filter((line) => newlineDiffers || !line.startsWith("\\")),
+    }),
+  );
 }
 
-function lineStyle(line: string): Style | undefined {
+/** The style of a line of a hunk by its first character, which is its sign, or that of a header. */
+export function signStyle(line: string): Style | undefined {
   switch (line.charAt(0)) {
     case "@":
       return "heading";
@@ -57,7 +68,7 @@ function lineStyle(line: string): Style | undefined {
 function undiffedLines(sign: "-" | "+", text: string, width: number, glyphs: Glyphs): readonly Line[] {
   if (text === "") return [];
   const { lines, more } = firstLines(text);
-  const shown = lines.flatMap((line) => breakLine(`${sign}${line}`, width, lineStyle(sign)));
+  const shown = lines.flatMap((line) => breakLine(`${sign}${line}`, width, signStyle(sign)));
   if (more === 0) return shown;
   const note = `${glyphs.ellipsis} ${count(more)} more characters`;
   return [...shown, ...breakLine(note, width).map((line): Line => [styled("dim", line.join(""))])];
@@ -148,22 +159,23 @@ function hunkEnd(lines: readonly string[], start: number, before: number, after:
 /** Draws a diff or patch with colors for added lines, removed lines and headers. */
 export function patchLines(text: string, width: number): readonly Line[] {
   const lines = splitLines(text);
+  const styles = patchStyles(lines);
+  return lines.flatMap((line, at) => breakLine(line, width, styles[at]));
+}
+
+/** The styles of the lines of a diff or patch: those of added lines, removed lines and headers. */
+export function patchStyles(lines: readonly string[]): readonly (Style | undefined)[] {
   // Inside a hunk only the first character counts: a removed line may itself start with two dashes.
   let inHunkUntil = 0;
-  return lines.flatMap((line, at) => {
+  return lines.map((line, at) => {
     const hunk = at < inHunkUntil ? null : HUNK.exec(line);
     if (hunk !== null) inHunkUntil = hunkEnd(lines, at + 1, Number(hunk[1] ?? 1), Number(hunk[2] ?? 1));
     const isHeading = hunk !== null || (at >= inHunkUntil && isHeader(line, lines[at - 1] ?? "", lines[at + 1] ?? ""));
-    return breakLine(line, width, isHeading ? "heading" : signStyle(line));
+    return isHeading ? "heading" : /^[-+]/.test(line) ? signStyle(line) : undefined;
   });
 }
 
 function isHeader(line: string, before: string, after: string): boolean {
   if (/^(?:@@|diff --git |\*\*\* )/.test(line)) return true;
   return line.startsWith("--- ") ? after.startsWith("+++ ") : line.startsWith("+++ ") && before.startsWith("--- ");
-}
-
-function signStyle(line: string): Style | undefined {
-  if (line.startsWith("+")) return "added";
-  return line.startsWith("-") ? "removed" : undefined;
 }
