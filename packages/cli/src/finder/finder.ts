@@ -76,8 +76,9 @@ function startFinder(
   });
 }
 
-/** The finder as it was. A search that was running runs again. */
+/** The finder as it was. A search that was running runs again, and a preview that was being read is read again. */
 function resume(model: FinderModel, size: Size): FinderStep {
-  const shown = { ...model, size, result: undefined };
+  const preview = model.preview.goesTo === "keep" ? model.preview : { ...model.preview, hit: null };
+  const shown = { ...model, size, preview, result: undefined };
   return model.isSearching ? startQuery(shown) : showSelection(shown);
 }

@@ -222,6 +222,17 @@ describe("the finder", () => {
     expect((again.press("escape").result as { result: unknown }).result).toEqual({ kind: "closed" });
   });
 
+  it("reads the preview of a hit that was opened before it was read, when it comes back", async () => {
+    const { driven, open } = await finder({ query: "watcher" }, SIZES[2]);
+    await driven.until(isPreviewed);
+    driven.press("down", "enter");
+    const { model } = driven.result as { model: FinderModel };
+    const again = open({ resumed: model });
+    onTestFinished(() => again.close());
+    await again.until(isPreviewed);
+    expect(again.model.preview.hit).not.toEqual(driven.model.found?.hits[0]);
+  });
+
   it("says that nothing was found, why a query is invalid, and how words are spelled that are found", async () => {
     const { driven } = await finder({ query: "zebra" });
     await driven.until(isDone);
