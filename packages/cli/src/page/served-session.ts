@@ -170,7 +170,6 @@ export class ServedSession {
     await session.refresh();
     const rows = await this.#newRows();
     const [record, labels, held] = await Promise.all([session.record(), session.labels.list(), this.#held.read()]);
-    await this.#findPrivate(rows);
     this.#isHeld = held.has(session.id);
     this.#record = record;
     this.#labels = new Map(labels.map(({ entryId, label }) => [entryId, label]));
@@ -185,8 +184,11 @@ export class ServedSession {
     const rows: OutlineRow[] = [];
     for (;;) {
       const page = await this.session.tree.outline({ afterSeq: this.#lastSeq, limit: PAGE });
+      // Known before the rows are: other requests are answered meanwhile.
+      const hidden = await this.#privateIn(page);
       const before = this.index.size;
       this.index.append(page);
+      for (const id of hidden) this.#private.add(this.index.indexOf(id));
       this.#lastSeq = page.at(-1)?.seq ?? this.#lastSeq;
       for (let at = before; at < this.index.size; at += 1) this.#starts.push(isMessage(this.index.row(at)));
       for (const row of page) rows.push(row);
@@ -197,11 +199,9 @@ export class ServedSession {
   }
 
   /** Only commands of the user can be private, and only their payload says so. */
-  async #findPrivate(rows: readonly OutlineRow[]): Promise<void> {
-    if (this.#showsPrivate) return;
-    const ids = rows.filter(({ role }) => role === "bashExecution").map(({ id }) => id);
-    for (const entry of (await this.session.entriesById(ids)).values())
-      if (isPrivate(entry)) this.#private.add(this.index.indexOf(entry.id));
+  async #privateIn(rows: readonly OutlineRow[]): Promise<readonly EntryId[]> {
+    const ids = this.#showsPrivate ? [] : rows.filter(({ role }) => role === "bashExecution").map(({ id }) => id);
+    return [...(await this.session.entriesById(ids)).values()].filter(isPrivate).map(({ id }) => id);
   }
 }
 

@@ -1,9 +1,11 @@
 import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionPage } from "../../src/page/page.js";
+import { ServedSession } from "../../src/page/served-session.js";
 import { ServedStore } from "../../src/page/served-store.js";
 import type { Answer } from "../../src/page/server.js";
-import { world } from "../world.js";
+import { HeldReplies } from "../../src/session/store-watcher.js";
+import { NOON, world } from "../world.js";
 
 /** Long enough to be known wherever it stands, and no rule knows its form. */
 const SECRET = "q7ZpW4vKx2LmN8sRt5Yb";
@@ -12,6 +14,11 @@ async function newStore(): Promise<Store> {
   const store = await openStore({ path: world().store, durability: "normal" });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** A command that the person kept out of the conversation. */
+function command(text: string) {
+  return { type: "message", message: { role: "bashExecution", command: text, output: "dear diary", excludeFromContext: true } } as const;
 }
 
 /** A server of all sessions of a store, as it is after a start: it has opened none. */
@@ -99,6 +106,20 @@ test("a page of a session without a title and a text of the user has the name th
   let page = "";
   for await (const piece of sessionPage(session)) page += piece;
   for (const text of [page, await ask(serve(store), ["quiet"])]) expect(text).toContain("<title>(untitled)</title>");
+});
+
+test("what is private is known as soon as the outline has it, while the rest of a long session is read", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "long" });
+  await session.append(command("cat diary"));
+  await session.append(Array.from({ length: 1_200 }, (_, at) => userMessage(`Message ${at}`)));
+  const served = new ServedSession(session, new HeldReplies(store, () => NOON), { showsPrivate: false });
+  const updated = served.update();
+  for (let size = 0; size < 1_201; size = served.index.size) {
+    await new Promise(setImmediate);
+    if (served.index.size > 0) expect(served.isPrivate(0)).toBe(true);
+  }
+  await updated;
 });
 
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
