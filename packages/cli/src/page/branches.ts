@@ -60,13 +60,18 @@ export class BranchShape {
     return this.#newest[at] ?? at;
   }
 
+  /** The row with which the line of a row continues, -1 at its end. */
+  next(at: number): number {
+    return this.#next[at] ?? NONE;
+  }
+
   #fill(line: OpenLine, waiting: OpenLine[]): void {
     let rows: number[] = [];
-    for (let at = line.start; at !== NONE; at = this.#next[at] ?? NONE) {
+    for (let at = line.start; at !== NONE; at = this.next(at)) {
       rows.push(at);
       line.entries += 1;
       const branches = (this.#others.get(at) ?? []).map((start) => newLine(start, line.level + 1));
-      if (branches.length === 0 && this.#next[at] !== NONE) continue;
+      if (branches.length === 0 && this.next(at) !== NONE) continue;
       for (const branch of branches) waiting.push(branch);
       line.segments.push({ rows, branches });
       rows = [];

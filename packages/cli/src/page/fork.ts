@@ -7,8 +7,9 @@ import { withoutMarks } from "./plain-text.js";
 
 /** A branch that leaves a branch point. */
 export interface ForkItem {
+  /** Its first entry that is shown. */
   readonly id: EntryId;
-  /** The row number of that entry. */
+  /** The row number of its first entry. */
   readonly row: number;
   /** Its first message. */
   readonly text: string;
@@ -21,8 +22,9 @@ export interface ForkItem {
   readonly compare?: string | undefined;
 }
 
-/** The choice of branches after a branch point. `after`: the step that it stands below. */
+/** The choice of branches after a branch point; nothing without any. `after`: the step that it stands below. */
 export function forkHtml(after: number, items: readonly ForkItem[]): Html {
+  if (items.length === 0) return NOTHING;
   return html`<nav class="fork" data-after="${after}" aria-label="Branches"><p>${counted(items.length, "branch", "branches")} from here:</p><ul>${joinHtml(items.map(itemHtml))}</ul></nav>`;
 }
 

@@ -173,13 +173,22 @@ class PageWriter {
     const children = await this.#session.tree.children(this.#rows[point]?.id ?? null);
     const items: ForkItem[] = [];
     for (const child of children) {
-      const entry = await this.#session.entry(child.id);
-      if (isPrivate(entry) && this.#options.private !== true) continue;
-      const text = previewOf(this.#steps.masks.maskEntry(entry), this.#record.cwd) || child.type;
       const row = this.#rowOfId.get(child.id) ?? NONE;
-      items.push({ id: child.id, row, text, ...this.#branchFacts(row) });
+      const entry = await this.#firstShown(row);
+      if (entry === undefined) continue;
+      const text = previewOf(this.#steps.masks.maskEntry(entry), this.#record.cwd) || entry.type;
+      items.push({ id: entry.id, row, text, ...this.#branchFacts(row) });
     }
     return forkHtml(this.#stepOf[point] ?? -1, items);
+  }
+
+  /** The first entry of the line of a row that the page may show; undefined: all are private. */
+  async #firstShown(row: number): Promise<Entry | undefined> {
+    for (let at = row; at !== NONE; at = this.#shape.next(at)) {
+      const entry = await this.#session.entry(this.#rows[at]?.id ?? "");
+      if (!isPrivate(entry) || this.#options.private === true) return entry;
+    }
+    return undefined;
   }
 
   #branchFacts(first: number): Omit<ForkItem, "id" | "row" | "text"> {

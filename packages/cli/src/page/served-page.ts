@@ -192,25 +192,20 @@ export class ServedPage {
 
   async #forkItems(row: number): Promise<readonly ForkItem[]> {
     const { index, labels, session, record } = this.#served;
-    const children = await this.#served.childrenOf(row);
-    const entries = await session.entriesById(children.map((child) => index.idOf(child)));
-    const first = index.idOf(children[0] ?? row);
-    return children.map((child, at) => {
-      const { id, depth, type } = index.row(child);
-      const end = index.row(this.#served.newestBelow(child));
+    const branches = await this.#served.branchesAt(row);
+    const entries = await session.entriesById(branches.map(({ shown }) => index.idOf(shown)));
+    const a = index.idOf(branches[0]?.shown ?? row);
+    return branches.map(({ first, shown }, at) => {
+      const { id, type } = index.row(shown);
+      const start = index.row(first);
+      const end = index.row(this.#served.newestBelow(first));
       const entry = entries.get(id);
       const text = (entry && previewOf(this.masks.maskEntry(entry), record.cwd)) || type;
-      const label = labels.get(id);
+      const label = labels.get(start.id);
       return {
-        ...{
-          id,
-          row: child,
-          text,
-          label: label && this.masks.maskLine(label),
-          entries: end.depth - depth + 1,
-          activeAtMs: end.createdAtMs,
-        },
-        compare: at === 0 ? undefined : `${this.#base}compare?a=${encodeURIComponent(first)}&b=${encodeURIComponent(id)}`,
+        ...{ id, row: first, text, label: label && this.masks.maskLine(label) },
+        ...{ entries: end.depth - start.depth + 1, activeAtMs: end.createdAtMs },
+        compare: at === 0 ? undefined : `${this.#base}compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(id)}`,
       };
     });
   }

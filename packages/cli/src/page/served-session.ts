@@ -159,10 +159,16 @@ export class ServedSession {
     return undefined;
   }
 
-  /** The children of a row, oldest first; of -1 the first entries. Private ones are left out. */
-  async childrenOf(at: number): Promise<readonly number[]> {
-    const rows = await this.session.tree.children(at === NONE ? null : this.index.idOf(at));
-    return rows.map(({ id }) => this.index.indexOf(id)).filter((row) => row !== NONE && !this.#private.has(row));
+  /** The branches below a row, oldest first: the first row of each, and the first one that the page may show. One without it is left out. */
+  async branchesAt(at: number): Promise<readonly { readonly first: number; readonly shown: number }[]> {
+    const children = (await this.session.tree.children(this.index.idOf(at))).map(({ id }) => this.index.indexOf(id));
+    return children.map((first) => ({ first, shown: this.#firstShown(first) })).filter(({ shown }) => shown !== NONE);
+  }
+
+  #firstShown(row: number): number {
+    let at = row;
+    while (this.#private.has(at)) at = this.shape.next(at);
+    return at;
   }
 
   async #read(): Promise<void> {

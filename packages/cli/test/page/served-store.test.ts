@@ -122,6 +122,34 @@ test("what is private is known as soon as the outline has it, while the rest of 
   await updated;
 });
 
+test("a choice of branches has one that begins with a private command, from its first entry that is shown", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "tried" });
+  const question = await session.append(userMessage("What now?"));
+  await session.append(assistantMessage("Rest."));
+  await session.moveLeaf(question.id);
+  await session.append(command("cat diary"));
+  await session.append(userMessage("Write on."));
+  let page = "";
+  for await (const piece of sessionPage(session)) page += piece;
+  const served = await ask(serve(store), ["tried"]);
+  for (const text of [page, served]) {
+    expect([...text.matchAll(/<a class="branch"[^>]*>([^<]*)/g)].map(([, said]) => said)).toEqual(["Rest.", "Write on."]);
+    expect(text.includes("diary")).toBe(false);
+  }
+});
+
+test("a leaf below which everything is private has no choice of branches", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "tried" });
+  const question = await session.append(userMessage("What now?"));
+  await session.append(command("cat diary"));
+  await session.moveLeaf(question.id);
+  let page = "";
+  for await (const piece of sessionPage(session)) page += piece;
+  for (const text of [page, await ask(serve(store), ["tried"])]) expect(text.includes('class="fork"')).toBe(false);
+});
+
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
   const store = await newStore();
   const session = await store.createSession({ id: "tried" });
