@@ -6,10 +6,11 @@ import {
   listIterations,
   objectAt,
   stringAt,
+  textsAt,
   toOwnUsage,
   without,
 } from "@bough/session-core/wire";
-import { compactionPayload, messagePayload, withOthers } from "../source/payloads.js";
+import { compactionPayload, type KeptEntries, messagePayload, withOthers } from "../source/payloads.js";
 import type { RecordTable } from "./record-table.js";
 import { type BoundaryFacts, type NodeIndex, ROOT } from "./session-file.js";
 import type { UuidMap } from "./uuid-map.js";
@@ -35,9 +36,10 @@ export class Boundaries {
 
   /** Adds a boundary. */
   add(record: JsonObject, node: NodeIndex, isParentMissing: boolean): void {
-    const uuids = readKeptUuids(record);
-    const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
-    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), isParentMissing, isFollowed: false });
+    const { uuids, isListed, anchor } = readKept(record);
+    const kept = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
+    const isBefore = anchor === record.uuid;
+    this.facts.set(node, { summary: undefined, kept, isListed, isBefore, isParentMissing, isFollowed: false });
     this.#latest = node;
     for (const uuid of uuids) if (this.#placeOf(uuid) === undefined) this.#awaited.set(uuid, node);
     for (const uuid of uuids) this.#redirect(uuid, node);
@@ -72,27 +74,31 @@ export class Boundaries {
   }
 }
 
-/** The uuids of the records that a compaction kept; of a segment, only its two ends are recorded. */
-export function readKeptUuids(record: JsonObject): readonly string[] {
+/** The records that a compaction kept; of a segment, only its two ends are recorded. `anchor`: the record behind which they go on. */
+export function readKept(record: JsonObject): {
+  readonly uuids: readonly string[];
+  readonly isListed: boolean;
+  readonly anchor: string | undefined;
+} {
   const metadata = objectAt(record, "compactMetadata") ?? {};
-  const listed = objectAt(metadata, "preservedMessages")?.uuids;
-  if (Array.isArray(listed)) return listed.filter((uuid) => typeof uuid === "string");
+  const listed = objectAt(metadata, "preservedMessages") ?? {};
   const segment = objectAt(metadata, "preservedSegment") ?? {};
-  return [stringAt(segment, "headUuid"), stringAt(segment, "tailUuid")].filter((uuid) => uuid !== undefined);
+  const isListed = Array.isArray(listed.uuids);
+  const uuids = isListed ? textsAt(listed, "uuids") : [stringAt(segment, "headUuid"), stringAt(segment, "tailUuid")];
+  return { uuids: uuids.filter((uuid) => uuid !== undefined), isListed, anchor: stringAt(isListed ? listed : segment, "anchorUuid") };
 }
 
 /**
  * The payload of a boundary and its summary.
- * @param firstKept id of the first kept entry; null: none is on the path.
  */
-export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKept: string | null): JsonObject {
+export function toCompaction(boundary: JsonObject, summary: JsonObject, kept: KeptEntries): JsonObject {
   const metadata = objectAt(boundary, "compactMetadata") ?? {};
   const rest = without(metadata, ["trigger", "preTokens", "postTokens", "native"]);
   const native = nativeCompactionOf({ details: metadata });
   const trigger = stringAt(metadata, "trigger");
   const payload = compactionPayload({
     summary: summaryText(summary),
-    kept: { firstKeptEntryId: firstKept },
+    kept,
     tokensBefore: metadata.preTokens,
     tokensAfter: metadata.postTokens,
     // Claude Code's "auto" is a compaction at a threshold.

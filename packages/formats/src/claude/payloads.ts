@@ -1,12 +1,11 @@
 import type { EntryId, ImportProblem } from "@bough/session-core";
 import { type JsonObject, quoted, stringAt } from "@bough/session-core/wire";
-import { compactionPayload, foreignPayload, messagePayload, withOthers } from "../source/payloads.js";
-import { readKeptUuids, summaryText, toCompaction, toReplyPayloads } from "./compaction.js";
-import { isUsableId } from "./ids.js";
+import { compactionPayload, foreignPayload, type KeptEntries, messagePayload, withOthers } from "../source/payloads.js";
+import { readKept, summaryText, toCompaction, toReplyPayloads } from "./compaction.js";
 import { toReplyMessage, toUserMessages } from "./messages.js";
 import type { TreePlacement } from "./placement.js";
-import { readTypeName } from "./record-kind.js";
-import type { LineSource, NodeIndex, SessionFile } from "./session-file.js";
+import { type RecordKind, readTypeName } from "./record-kind.js";
+import type { BoundaryFacts, LineSource, NodeIndex, SessionFile } from "./session-file.js";
 
 /** The payloads of a record, at least one, each the child of the one before. */
 interface RecordPayloads {
@@ -20,8 +19,17 @@ export class PayloadBuilder {
   readonly #chain: number;
   readonly #reader: LineSource;
   readonly #placement: TreePlacement;
+  readonly #entriesOf: (node: NodeIndex) => readonly EntryId[];
 
-  constructor(file: SessionFile, chain: number, reader: LineSource, placement: TreePlacement) {
+  /** `entriesOf` returns the ids of the entries of a record that was read; none if they are not known. */
+  constructor(
+    file: SessionFile,
+    chain: number,
+    reader: LineSource,
+    placement: TreePlacement,
+    entriesOf: (node: NodeIndex) => readonly EntryId[],
+  ) {
+    this.#entriesOf = entriesOf;
     this.#file = file;
     this.#chain = chain;
     this.#reader = reader;
@@ -76,17 +84,30 @@ export class PayloadBuilder {
     const problems: RecordPayloads["problems"][number][] = facts?.isParentMissing === true && !facts.isFollowed ? [NO_PARENT] : [];
     const summary = this.#objectAt(facts?.summary);
     if (summary === undefined) return { ...toForeign(boundary), problems: [...problems, NO_SUMMARY] };
-    const firstKept = this.#firstKept(node, facts?.firstKept);
-    if (firstKept === null && readKeptUuids(boundary).length > 0 && facts?.isFollowed !== true) problems.push(NOT_ON_PATH);
-    return this.#withOthers(boundary, [toCompaction(boundary, summary, firstKept)], problems);
+    const kept = facts === undefined ? NOTHING_KEPT : this.#keptBy(node, facts);
+    if (kept.firstKeptEntryId === null && readKept(boundary).uuids.length > 0 && facts?.isFollowed !== true) problems.push(NOT_ON_PATH);
+    return this.#withOthers(boundary, [toCompaction(boundary, summary, kept)], problems);
   }
 
-  #firstKept(boundary: NodeIndex, kept: NodeIndex | undefined): EntryId | null {
-    if (kept === undefined || !this.#placement.isOnPath(kept, this.#placement.parentFor(boundary))) return null;
-    const uuid = this.#file.records.get(kept)?.uuid;
-    return uuid === undefined || !isUsableId(uuid) || this.#file.renamed.has(kept) ? null : uuid;
+  /** The entries that a compaction keeps: all from the first one on, or those that are named if there are others, or the summary is behind them. */
+  #keptBy(boundary: NodeIndex, { kept, isListed, isBefore }: BoundaryFacts): KeptEntries {
+    const [first, last = first] = [kept[0], kept.at(-1)];
+    const under = this.#placement.parentFor(boundary);
+    if (first === undefined || last === undefined || !this.#placement.isOnPath(first, under)) return NOTHING_KEPT;
+    const [firstKeptEntryId = null] = this.#entriesOf(first);
+    const listed = new Set(kept);
+    const isKept = (node: NodeIndex) => (isListed ? listed.has(node) : !isBefore || node <= last);
+    const spoken = this.#placement.pathFrom(first, under).filter((node) => SPOKEN.has(this.#file.records.get(node)?.kind));
+    if (firstKeptEntryId === null || (!isBefore && spoken.every(isKept))) return { firstKeptEntryId };
+    const ids = spoken.filter(isKept).flatMap(this.#entriesOf);
+    return { firstKeptEntryId, keptEntryIds: isBefore ? [...ids, null] : [null, ...ids] };
   }
 }
+
+const NOTHING_KEPT: KeptEntries = { firstKeptEntryId: null };
+
+/** The records that a model reads. */
+const SPOKEN: ReadonlySet<RecordKind | undefined> = new Set(["human", "injected", "result", "reply"]);
 
 const NO_PARENT = {
   code: "missing-parent",

@@ -116,7 +116,7 @@ export class TreePlacement {
   #parentOfCompaction(node: NodeIndex, parent: NodeIndex): NodeIndex {
     if (parent === ROOT) return this.current;
     const settled = followLinks(this.#settled, parent + 1) - 1;
-    const lastKept = this.#file.boundaries.get(node)?.lastKept;
+    const lastKept = this.#file.boundaries.get(node)?.kept.at(-1);
     if (lastKept === undefined || !this.isOnPath(settled, lastKept)) return settled;
     return followLinks(this.#settled, lastKept + 1) - 1;
   }
@@ -142,6 +142,13 @@ export class TreePlacement {
   /** The parent of a placed record. */
   parentOf(node: NodeIndex): NodeIndex {
     return this.#parent[node + 1] ?? ROOT;
+  }
+
+  /** The records from `node` to `leaf`, which is below it. Linear in the records between them. */
+  pathFrom(node: NodeIndex, leaf: NodeIndex): readonly NodeIndex[] {
+    const path: NodeIndex[] = [];
+    for (let at = leaf; at >= node; at = this.parentOf(at)) path.push(at);
+    return path.reverse();
   }
 
   /** True if `node` is `leaf` or an ancestor of it. Linear in the records between them. */

@@ -61,7 +61,7 @@ export class RecordReader {
     this.#sessionId = sessionId;
     this.#reader = reader;
     this.#placement = new TreePlacement(file, saved?.placement);
-    this.#payloads = new PayloadBuilder(file, chain, reader, this.#placement);
+    this.#payloads = new PayloadBuilder(file, chain, reader, this.#placement, (node) => this.#entriesOf(node));
     this.#lastTimeMs = saved?.lastTimeMs ?? file.chains[chain]?.createdAtMs ?? 0;
     for (const [node, id] of saved?.lastIds ?? []) this.#lastIds.set(node, id);
   }
@@ -187,6 +187,14 @@ export class RecordReader {
   #parentId(record: IndexedRecord, object: JsonObject, under: NodeIndex): EntryId | null {
     const isUnknown = record.parent === MISSING && record.kind !== "boundary";
     return (isUnknown ? stringAt(object, "parentUuid") : undefined) ?? this.#lastIdOf(under);
+  }
+
+  /** The ids of the entries of a record that was read; none if they are not known. */
+  #entriesOf(node: NodeIndex): readonly EntryId[] {
+    const uuid = this.#file.records.get(node)?.uuid ?? "";
+    if (!isUsableId(uuid) || this.#file.renamed.has(node)) return [];
+    const last = this.#lastIds.get(node);
+    return Array.from({ length: last === undefined ? 1 : Number.parseInt(last, 10) }, (_, at) => partId(uuid, at + 1));
   }
 
   #lastIdOf(node: NodeIndex): EntryId | null {

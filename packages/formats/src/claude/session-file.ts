@@ -41,9 +41,12 @@ export interface IndexedRecords extends Iterable<IndexedRecord> {
 /** A compaction with a boundary. */
 export interface BoundaryFacts {
   summary: NodeIndex | undefined;
-  /** The first record that was kept. */
-  readonly firstKept: NodeIndex | undefined;
-  readonly lastKept: NodeIndex | undefined;
+  /** The records that were kept, the first and the last one if its metadata names no more. */
+  readonly kept: readonly NodeIndex[];
+  /** True if all of them are named. */
+  readonly isListed: boolean;
+  /** True if they come before the summary: what followed them was summarized. */
+  readonly isBefore: boolean;
   /** The parent of the boundary is not in the file. */
   readonly isParentMissing: boolean;
   /** The records that it kept follow it: a fork that is made after a compaction begins with it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { boundary, progress, reply, summary, text, user } from "./claude-file.js";
+import { answer, boundary, call, progress, reply, summary, text, user } from "./claude-file.js";
 import { branchPoints, importLines, pathOf, payloadOf } from "./imported.js";
 
 const before = [
@@ -82,6 +82,25 @@ describe("what a compaction kept word for word", () => {
     expect(payloadOf(importLines([...before, boundary("b1", "a3", segment), summary("s1", "b1")]), "b1")).toMatchObject({
       firstKeptEntryId: "u2",
     });
+  });
+
+  test("is listed if there are others between: all entries of these records, and no others", () => {
+    const results = user("r1", "a3", [answer("c1"), text("and")]);
+    const called = [...before, reply("a4", "a3", "m2", [call("c1")]), results, user("u3", "r1", "three")];
+    const session = importLines([...called, boundary("b1", "u3", kept(["u1", "a2", "r1"])), summary("s1", "b1")]);
+    expect(payloadOf(session, "b1")).toMatchObject({ firstKeptEntryId: "u1", keptEntryIds: [null, "u1", "a2", "r1", "2:r1"] });
+  });
+
+  test("comes before the summary if it is the beginning of the conversation, whose rest was summarized", () => {
+    for (const metadata of [
+      { preservedMessages: { anchorUuid: "b1", uuids: ["u1", "a1"] } },
+      { preservedSegment: { headUuid: "u1", anchorUuid: "b1", tailUuid: "a1" } },
+    ])
+      for (const under of ["a1", "a3"]) {
+        const session = importLines([...before, boundary("b1", under, metadata), summary("s1", "b1"), user("u3", "s1", "three")]);
+        expect(pathOf(session)).toEqual([...(under === "a1" ? ["u1", "a1"] : ["u1", "a1", "u2", "a2"]), "b1", "u3"]);
+        expect(payloadOf(session, "b1")).toMatchObject({ firstKeptEntryId: "u1", keptEntryIds: ["u1", "a1", null] });
+      }
   });
 
   test("may be written again with new parents: the copies add nothing, and what hangs on them follows the compaction", () => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ContextMessage, Session } from "@bough/session-core";
+import { type ContextMessage, type Session, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
@@ -112,6 +112,14 @@ describe.each(["pi", "claude", "codex", "opencode"] as const)("a branch that goe
       const { session } = await grow(words, { session: { cwd: "/home/ada/parser" } });
       expect(await wordsIn(await continued(session, target)), words).toEqual(await wordsIn(session));
     }
+  });
+
+  test.runIf(target === "claude" || target === "codex")("has of what a compaction names only that", async () => {
+    const { session } = await grow("u1 a1 u2 a2 u3", { session: { cwd: "/home/ada/parser" } });
+    const keptEntryIds = [null, "u1", "u2", "u3"];
+    await session.append({ type: "compaction", summary: "b9", firstKeptEntryId: "u1", keptEntryIds });
+    await session.append(userMessage("u4"));
+    expect(await wordsIn(await continued(session, target))).toEqual(["b9", "u1", "u2", "u3", "u4"]);
   });
 
   test("has calls only of tools that the program has", async () => {
