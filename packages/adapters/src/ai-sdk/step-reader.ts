@@ -106,7 +106,7 @@ export class StepReader {
 
   /** Records an error. Only the first one is kept, and none after an abort. */
   fail(error: unknown): void {
-    if (this.#stopReason === "error" || this.#stopReason === "aborted") return;
+    if (isCut(this.#stopReason)) return;
     this.#stopReason = "error";
     this.#error = error;
   }
@@ -122,8 +122,7 @@ export class StepReader {
   read(): StepRead {
     const stopReason = this.#stopReason ?? "error";
     const content = replyBlocks(this.#parts);
-    const isCut = stopReason === "error" || stopReason === "aborted";
-    const kept = isCut ? content.filter((block) => this.#isComplete(block)) : content;
+    const kept = isCut(stopReason) ? content.filter((block) => this.#isComplete(block)) : content;
     return {
       content: kept,
       calls: callsOf(kept),
@@ -141,8 +140,8 @@ export class StepReader {
   }
 
   /**
-   * The entries of an interrupted step: what was received, and a result for each call, so that none stays open. None if nothing
-   * was received.
+   * The entries of the step: what was received; of an interrupted one also a result for each call, so that none stays open. A call of a
+   * complete step waits for its approval, or for the page that runs it. None if nothing was received.
    */
   entries(names: { readonly provider: string | undefined; readonly model: string | undefined }): EntryInput[] {
     const { content, calls, usage, model = names.model, stopReason, error } = this.read();
@@ -153,11 +152,14 @@ export class StepReader {
       stopReason,
       ...(stopReason === "error" ? { errorMessage: messageOf(error) } : {}),
     };
+    return [...replyEntries(content, fields, usage), ...this.results(), ...(isCut(stopReason) ? this.#closed(calls, stopReason) : [])];
+  }
+
+  #closed(calls: readonly ToolCallBlock[], stopReason: string): EntryInput[] {
     const answered = new Set(this.#parts.flatMap((part) => ("toolCallId" in part && part.type !== "tool-call" ? [part.toolCallId] : [])));
-    const open = calls.filter(({ id }) => !answered.has(id));
     const why = stopReason === "aborted" ? "The turn was aborted before this call ended." : "The turn failed before this call ended.";
-    const closed = open.map(({ id, name }) => toolResult(id, why, { toolName: name, isError: true }));
-    return [...replyEntries(content, fields, usage), ...this.results(), ...closed];
+    const open = calls.filter(({ id }) => !answered.has(id));
+    return open.map(({ id, name }) => toolResult(id, why, { toolName: name, isError: true }));
   }
 
   /** The entries of the results that were received. */
@@ -202,10 +204,15 @@ export class StepReader {
   #finish(part: Extract<StreamPart, { type: "finish-step" }>): void {
     this.#model = part.response.modelId;
     this.#usage = normalizeUsage(part.usage);
-    if (this.#stopReason === "error" || this.#stopReason === "aborted") return;
+    if (isCut(this.#stopReason)) return;
     const end = readStopReason(part.finishReason, part.rawFinishReason);
     if (end === "overflow") this.fail(part.rawFinishReason);
     else if (end !== undefined) this.#stopReason = end;
     if (this.#stopReason === "error" && this.#error === undefined) this.#error = "the model ended its answer with an error";
   }
+}
+
+/** True if a step did not come to its end. */
+function isCut(stopReason: string | undefined): boolean {
+  return stopReason === "error" || stopReason === "aborted";
 }

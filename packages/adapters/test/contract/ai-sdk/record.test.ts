@@ -180,6 +180,16 @@ test("a stream that is recorded as it passes gives the same entries as the steps
   expect((await text(passed)).map(({ content }) => content)).toEqual((await text(stepped)).map(({ content }) => content));
 });
 
+test.each([
+  ["for the page that runs it", tool({ inputSchema: z.object({}), outputSchema: z.object({}) })],
+  ["for an approval", tool({ inputSchema: z.object({}), needsApproval: true, execute: async () => "done" })],
+])("a call that waits %s stays open, also in a stream that is recorded as it passes", async (_what, wait) => {
+  const session = await asked();
+  const { fullStream } = streamText({ model: scripted([[calls("c1", {}, "wait")]]), tools: { wait }, prompt: "-" });
+  for await (const _ of recordStream(session, fullStream));
+  expect(await messagesOf(session)).toMatchObject([{ role: "user" }, { role: "assistant", stopReason: "toolUse" }]);
+});
+
 test("a step that could not be stored is an error of `done`, and of the stream", async () => {
   const store = await openedStore();
   const session = await store.createSession({});
