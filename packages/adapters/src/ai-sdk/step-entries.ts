@@ -13,7 +13,7 @@ import type { ModelMessage } from "ai";
 import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
 import { type AiSdkStep, isStepPart, providerName, type StepPart } from "./step.js";
 import { readStopReason } from "./stop-reason.js";
-import { errorOutput, type ModelOutput, resultEntry } from "./tool-output.js";
+import { errorOutput, errorText, type ModelOutput, resultEntry } from "./tool-output.js";
 
 /**
  * The entries of one step: the reply with its usage, stop reason, provider and model, then one result for each of its tool calls
@@ -160,5 +160,5 @@ export function callsOf(blocks: readonly AssistantBlock[]): ToolCallBlock[] {
 
 /** The message of an error, of at most 2,000 characters. */
 export function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+  return errorText(error).slice(0, 2_000);
 }

@@ -28,7 +28,13 @@ function defaultOutput(value: unknown): ModelOutput {
 
 /** The error of a tool as a model reads it. */
 export function errorOutput(error: unknown): ModelOutput {
-  return { type: "error-text", value: error instanceof Error ? error.message : String(error) };
+  return { type: "error-text", value: errorText(error) };
+}
+
+/** The text of an error as the SDK itself gives it: what a provider reports inside a stream, or a tool throws, may be an object. */
+export function errorText(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return typeof error === "string" ? error : (JSON.stringify(error ?? undefined) ?? "unknown error");
 }
 
 /** The entry of a result. */

@@ -150,6 +150,16 @@ describe("a stream that is cut off", () => {
     });
   });
 
+  test("by an error that is an object, as providers report it: its text is that of the SDK", async () => {
+    const session = await asked();
+    const { model, send, end } = fed();
+    const error = { type: "overloaded_error", message: "Overloaded" };
+    send(...HALF, { type: "error", error });
+    end();
+    for await (const _ of recordStream(session, streamText({ model, prompt: "-", onError: () => undefined }).fullStream));
+    expect((await messagesOf(session)).at(-1)).toMatchObject({ stopReason: "error", errorMessage: JSON.stringify(error) });
+  });
+
   test("by a consumer that stops reading", async () => {
     const session = await asked();
     const { model, send } = fed();
