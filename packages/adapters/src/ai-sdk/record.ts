@@ -84,6 +84,7 @@ export async function* recordStream<P extends AiSdkStreamPart>(
     }
     hasEnded = true;
   } catch (error) {
+    hasEnded = true;
     cut.fail(error);
     throw error;
   } finally {
@@ -207,8 +208,10 @@ class CutRecording {
     else if (part.type === "finish-step" || part.type === "abort") await this.#store();
   }
 
+  /** The stream has failed. It also does when its call is aborted. */
   fail(error: unknown): void {
-    this.#reader?.fail(error);
+    if (error instanceof Error && error.name === "AbortError") this.#reader?.stop();
+    else this.#reader?.fail(error);
   }
 
   /** The stream has no more parts. `hasEnded` false: its consumer left. */
@@ -237,8 +240,11 @@ function passThrough<P extends AiSdkStreamPart>(cut: CutRecording): TransformStr
       controller.enqueue(part);
     },
     flush: () => cut.end(true),
-    // Called where the stream is cancelled or fails, by versions of Node that know it.
-    cancel: () => cut.end(false),
+    // Called where the stream is cancelled or, with its error, has failed, by versions of Node that know it.
+    cancel(reason: unknown) {
+      if (reason instanceof Error) cut.fail(reason);
+      return cut.end(reason instanceof Error);
+    },
   };
   return new TransformStream(transformer);
 }

@@ -64,7 +64,7 @@ export function fed() {
   const send = (...parts: ModelPart[]) => {
     for (const part of parts) controllers[0]?.enqueue(part);
   };
-  return { model, send, end: () => controllers[0]?.close() };
+  return { model, send, end: () => controllers[0]?.close(), fail: (error: Error) => controllers[0]?.error(error) };
 }
 
 function chunksOf(answer: Answer): ModelPart[] {

@@ -160,6 +160,31 @@ describe("a stream that is cut off", () => {
     expect((await messagesOf(session)).at(-1)).toMatchObject({ stopReason: "error", errorMessage: JSON.stringify(error) });
   });
 
+  test.each([
+    ["a recorder", (session, options) => streamText({ ...options, ...recordSteps(session) }).consumeStream()],
+    [
+      "a stream that is recorded as it passes",
+      async (session, options) => {
+        for await (const _ of recordStream(session, streamText(options).fullStream));
+      },
+    ],
+  ] satisfies [string, (session: Awaited<ReturnType<typeof asked>>, options: Parameters<typeof streamText>[0]) => PromiseLike<void>][])(
+    "by a connection that breaks, by %s: as failed, with the error",
+    async (_who, run) => {
+      const session = await asked();
+      const { model, send, fail } = fed();
+      send(...HALF);
+      // The parts before are lost where a stream fails at once.
+      const onChunk = () => void setImmediate(() => fail(new Error("socket hang up")));
+      await run(session, { model, prompt: "-", onChunk, onError: () => undefined }).then(undefined, () => undefined);
+      expect((await messagesOf(session)).at(-1)).toMatchObject({
+        stopReason: "error",
+        errorMessage: "socket hang up",
+        content: [{ text: "The lexer counts " }],
+      });
+    },
+  );
+
   test("by a consumer that stops reading", async () => {
     const session = await asked();
     const { model, send } = fed();
