@@ -123,11 +123,11 @@ async function plan(
   const newId = (): EntryId => `${digest(entryId)}.${(written++).toString(36)}`;
   // LangGraph puts a copy of a checkpoint below the parent of the original and names no new versions, though its values are others.
   const isCopy = metadata.source === "fork";
-  const inherited = above === undefined || above.isForeign ? {} : isCopy ? await sameVersions(serde, above, checkpoint) : above.stored.at;
+  const inherited = await inheritedHolders(serde, above, isCopy ? checkpoint.channel_versions : undefined);
+  const stored = isCopy ? { ...checkpoint.channel_versions, ...newVersions } : newVersions;
   for (const [channel, value] of Object.entries(channel_values)) {
-    const isNew = Object.hasOwn(newVersions, channel);
-    const isOwn = isCopy && Object.hasOwn(checkpoint.channel_versions, channel);
-    const holder = (isNew ? undefined : memberOf(inherited, channel)) ?? (isNew || isOwn ? entryId : undefined);
+    const known = Object.hasOwn(newVersions, channel) ? undefined : memberOf(inherited, channel);
+    const holder = known ?? (Object.hasOwn(stored, channel) ? entryId : undefined);
     if (holder !== undefined) holders.push([channel, holder]);
     if (holder !== entryId) continue;
     const planned = await channels.plan(channel, value, above, newId);
@@ -148,17 +148,18 @@ async function plan(
   return { data, entries, inParts };
 }
 
-/** The entries that store the values of a checkpoint, for the channels whose version is that of `checkpoint`. */
-async function sameVersions(
+/** The entries that store the values of the parent; with `versions`, of the channels that have these versions there. */
+async function inheritedHolders(
   serde: SerializerProtocol,
-  { stored }: FoundCheckpoint,
-  { channel_versions }: Checkpoint,
+  above: Above | undefined,
+  versions: ChannelVersions | undefined,
 ): Promise<StoredCheckpoint["at"]> {
-  const kept = await unpack(serde, stored.checkpoint);
-  const versions = isObject(kept) && isObject(kept["channel_versions"]) ? kept["channel_versions"] : {};
-  return Object.fromEntries(
-    Object.entries(stored.at).filter(([channel]) => memberOf(versions, channel) === memberOf(channel_versions, channel)),
-  );
+  if (above === undefined || above.isForeign) return {};
+  const { at, checkpoint } = above.stored;
+  if (versions === undefined) return at;
+  const kept = await unpack(serde, checkpoint);
+  const before = isObject(kept) && isObject(kept["channel_versions"]) ? kept["channel_versions"] : {};
+  return Object.fromEntries(Object.entries(at).filter(([channel]) => memberOf(before, channel) === memberOf(versions, channel)));
 }
 
 /** The leaf follows the checkpoints of the graph, so that the session is read as the conversation; those of subgraphs are branches. */
