@@ -99,6 +99,7 @@ export function readEntriesById(connection: Connection, session: SessionRow, ids
 }
 
 interface ScanParameters {
+  session: SessionSeq;
   from: EntrySeq;
   stop: number;
   /** JSON array of the types to return; "[]" returns all. */
@@ -111,11 +112,12 @@ interface ScanParameters {
 }
 
 // The recursion reads no payloads; they are read for the returned rows only. An upward page starts where the last one ended,
-// so its cost does not depend on the depth of the path. CROSS JOIN keeps the order of the walk; otherwise the planner reads
+// so its cost does not depend on the depth of the path; a host may take the cursor from its client, so that it may be a row of another
+// session, whose path is not walked. CROSS JOIN keeps the order of the walk; otherwise the planner reads
 // `entry` first, in the order of that table.
 const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
   rawQuery(sql<EntryRow>`
-    WITH RECURSIVE ${walkUpAbove(sql, p.from, p.stop)}
+    WITH RECURSIVE ${walkUpAbove(sql, sql`(SELECT seq FROM entry WHERE seq = ${p.from} AND session_seq = ${p.session})`, p.stop)}
     SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM up CROSS JOIN entry ON entry.seq = up.seq ${sql.raw(ENTRY_JOINS)}
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
@@ -150,6 +152,7 @@ export function scanPath(connection: Connection, session: SessionRow, scan: Path
   const cursor = scan.cursor === undefined ? undefined : toEntrySeq(Number(scan.cursor));
   const limit = rowLimit(scan.limit ?? Number.POSITIVE_INFINITY);
   const rows = connection.all(up ? scanUp : scanDown, {
+    session: session.seq,
     from: up && cursor !== undefined ? cursor : leaf,
     stop: stopAt ?? 0,
     types: JSON.stringify(scan.types ?? []),

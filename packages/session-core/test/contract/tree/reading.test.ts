@@ -70,6 +70,16 @@ describe("scanning a path", () => {
     expect(await scanned(session, { leafId: "a2", cursor: first.next ?? "" })).toBe("m1 a1 u1");
   });
 
+  test("shows nothing of another session, whose page a client may name", async () => {
+    const { store, session } = await grow(WORLD);
+    const { session: other } = await grow("u7 a7", { store });
+    for (const order of ["up", "down"] as const) {
+      const { next } = await session.scan({ order, limit: 1 });
+      const { items } = await other.scan({ order, cursor: next ?? "" });
+      expect(items.map(({ id }) => id).filter((id) => !["u7", "a7"].includes(id))).toEqual([]);
+    }
+  });
+
   test("by walking holds a page at a time and gives the same", async () => {
     const { session } = await grow(WORLD);
     expect(names(await collected(session.walk()))).toBe(await pathNames(session));
