@@ -1,5 +1,5 @@
 import type { ModelUsage, SessionId, SessionTotals, Statistics } from "@bough/session-core";
-import { type SessionKey, sessionIdOf, sumTypes } from "@bough/session-core/engine";
+import { groupBy, type SessionKey, sessionIdOf, sumTypes } from "@bough/session-core/engine";
 import type { Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
@@ -43,8 +43,9 @@ export async function readTotalsOf(database: PgDatabase, ids: readonly SessionId
   ]);
   const copies = new Map(copied.map((row) => [row.id, row.entries]));
   const counts = new Map(branches.map((row) => [row.id, row.branches]));
+  const rowsOf = groupBy(usage, ({ id }) => id);
   const usageFor = (id: SessionId, isInherited: boolean) =>
-    usage.flatMap(({ id: of, inherited, ...used }) => (of === id && inherited === isInherited ? [used] : []));
+    (rowsOf.get(id) ?? []).flatMap(({ id: _id, inherited, ...used }) => (inherited === isInherited ? [used] : []));
   return new Map(
     ids.map((id) => [
       id,
