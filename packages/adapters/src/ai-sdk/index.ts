@@ -7,6 +7,6 @@ export { fromAiSdk } from "./from-ai-sdk.js";
 export { fromUiMessages } from "./from-ui-messages.js";
 export { type RecordOptions, recordResult, recordSteps, recordStream, type StepRecorder } from "./record.js";
 export type { AiSdkStep, AiSdkStreamPart } from "./step.js";
-export { resultEntriesOf, stepEntries } from "./step-entries.js";
+export { type AiSdkResult, resultEntriesOf, stepEntries } from "./step-entries.js";
 export { type StepRead, StepReader } from "./step-reader.js";
 export { toUiMessages } from "./to-ui-messages.js";

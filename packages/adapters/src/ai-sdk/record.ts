@@ -3,7 +3,7 @@ import * as rules from "@bough/session-core/arguments";
 import { SerialQueue } from "@bough/session-core/engine";
 import type { TextStreamPart, ToolSet } from "ai";
 import { type AiSdkStep, type AiSdkStreamPart, providerName } from "./step.js";
-import { entriesOfStep, resultEntriesOf } from "./step-entries.js";
+import { type AiSdkResult, approvedResults, entriesOfStep, resultEntriesOf } from "./step-entries.js";
 import { StepReader } from "./step-reader.js";
 
 /** Options of recording steps. */
@@ -99,11 +99,7 @@ export async function* recordStream<P extends AiSdkStreamPart>(
  * @example
  * await recordResult(session, await generateText({ model, ...toAiSdk(await session.context()) }));
  */
-export async function recordResult(
-  session: Session,
-  result: { readonly steps: readonly AiSdkStep[] },
-  options: RecordOptions = {},
-): Promise<readonly EntryId[]> {
+export async function recordResult(session: Session, result: AiSdkResult, options: RecordOptions = {}): Promise<readonly EntryId[]> {
   return new Recording(session, options).store(resultEntriesOf(result));
 }
 
@@ -129,7 +125,9 @@ class Recording {
 
   async storeStep(step: AiSdkStep): Promise<void> {
     if (step.model !== undefined) this.#names = { provider: providerName(step.model.provider), model: step.model.modelId };
-    await this.store(entriesOfStep(step, this.#error));
+    // A stream has stored them already, each as it came.
+    const approved = this.#isFirst ? approvedResults(step.response.messages) : [];
+    await this.store([...approved, ...entriesOfStep(step, this.#error)]);
     this.#error = undefined;
   }
 

@@ -85,9 +85,27 @@ function splitUsage(usage: object): { readonly compaction?: Usage; readonly repl
   return { compaction: normalizeUsage(own), reply: normalizeUsage({ ...raw, iterations: iterations.filter((one) => one !== own) }) };
 }
 
+/** A result of `generateText` or of an agent. */
+export interface AiSdkResult {
+  readonly steps: readonly AiSdkStep[];
+  /** Of version 7. */
+  readonly responseMessages?: AiSdkStep["response"]["messages"];
+}
+
 /** The entries of a whole result of `generateText` or of an agent: those of each of its steps. */
-export function resultEntriesOf(result: { readonly steps: readonly AiSdkStep[] }): EntryInput[] {
-  return result.steps.flatMap((step) => stepEntries(step));
+export function resultEntriesOf({ steps, responseMessages = steps[0]?.response.messages }: AiSdkResult): EntryInput[] {
+  return [...approvedResults(responseMessages), ...steps.flatMap((step) => stepEntries(step))];
+}
+
+/**
+ * The results of approved calls of an earlier reply. The SDK runs them before the first step, and puts their message in front of those
+ * of the result; version 6 also in front of those of the step.
+ */
+export function approvedResults(messages: StepMessages = []): EntryInput[] {
+  const reply = messages.findIndex(({ role }) => role !== "tool");
+  return toolResultParts(messages.slice(0, Math.max(0, reply))).map(({ toolCallId, toolName, output, providerOptions }) =>
+    resultEntry({ toolCallId, toolName, output, providerMetadata: providerOptions }),
+  );
 }
 
 /** The provider, or `anthropic` if the blocks are signed by it. */
@@ -142,9 +160,14 @@ export function resultEntries(parts: readonly StepPart[], outputs: ReadonlyMap<s
 }
 
 /** Returns the form of each result that the model reads, by the id of its call: it may differ from the value that the tool returns. */
-function modelOutputs(messages: readonly { readonly role: string; readonly content: unknown }[]): ReadonlyMap<string, ModelOutput> {
-  const found = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isToolResultPart) : []));
-  return new Map(found.map(({ toolCallId, output }) => [toolCallId, output]));
+function modelOutputs(messages: StepMessages): ReadonlyMap<string, ModelOutput> {
+  return new Map(toolResultParts(messages).map(({ toolCallId, output }) => [toolCallId, output]));
+}
+
+type StepMessages = NonNullable<AiSdkStep["response"]["messages"]>;
+
+function toolResultParts(messages: StepMessages) {
+  return messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isToolResultPart) : []));
 }
 
 type ToolContent = Extract<ModelMessage, { role: "tool" }>["content"][number];

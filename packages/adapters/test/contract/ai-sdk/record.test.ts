@@ -240,3 +240,33 @@ test("the first entry has the id that the page shows", async () => {
   await generateText({ ...options, model: scripted(LOOP), prompt: "-", ...recordSteps(session, { id: "answer-1" }) });
   expect((await session.entry("answer-1")).type).toBe("message");
 });
+
+/** Approves the calls of the reply at the leaf. */
+async function approve(session: Awaited<ReturnType<typeof asked>>): Promise<void> {
+  const reply = await session.entry(session.leafId ?? "");
+  if (reply.type !== "message" || reply.message.role !== "assistant") throw new TypeError("no reply at the leaf");
+  const content = reply.message.content.map((block) =>
+    block.type === "toolCall" ? { ...block, approval: { ...Object(block["approval"]), approved: true } } : block,
+  );
+  await session.append({ type: "context_edit", targetId: reply.id, replacement: { content } });
+}
+
+test.each([
+  ["generateText", (session, given) => generateText({ ...given, ...recordSteps(session) })],
+  ["streamText", (session, given) => streamText({ ...given, ...recordSteps(session) }).consumeStream()],
+  ["a whole result", async (session, given) => recordResult(session, await generateText(given))],
+] satisfies [string, (session: Awaited<ReturnType<typeof asked>>, given: Parameters<typeof generateText>[0]) => PromiseLike<unknown>][])(
+  "the result of an approved call, which the SDK runs before the first step, is stored once: %s",
+  async (_name, run) => {
+    const session = await asked();
+    const remove = tool({ inputSchema: z.object({}), needsApproval: true, execute: async () => "removed" });
+    const model = scripted([[calls("c1", {}, "remove")], [says("Done.")]]);
+    await run(session, { model, tools: { remove }, prompt: "-" });
+    await approve(session);
+    await run(session, { model, tools: { remove }, ...toAiSdk(await session.context()) });
+    expect((await messagesOf(session)).slice(2)).toMatchObject([
+      { role: "toolResult", toolCallId: "c1", content: "removed" },
+      { role: "assistant", content: [{ text: "Done." }] },
+    ]);
+  },
+);
