@@ -77,7 +77,8 @@ export class AcpConversation implements LogConversation {
   readonly #chain: EntryChain;
   #model: string | undefined;
   #prompts: readonly Prompt[];
-  readonly #calls = new Map<string, JsonObject>();
+  /** The names of calls without a result. */
+  readonly #names: Map<string, string>;
   #pending: Pending | undefined;
 
   /** The file with the history that the last compaction left. */
@@ -91,6 +92,7 @@ export class AcpConversation implements LogConversation {
     this.#checkpoint = stringAt(state, "checkpoint");
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model") ?? model;
+    this.#names = new Map(Object.entries(objectAt(state, "names") ?? {}).map(([id, name]) => [id, String(name)]));
     this.#prompts = objectsAt(state, "prompts").map((one) => ({
       index: numberAt(one, "index") ?? 0,
       before: stringAt(one, "before") ?? null,
@@ -103,7 +105,8 @@ export class AcpConversation implements LogConversation {
   }
 
   get state(): JsonObject {
-    return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts, checkpoint: this.#checkpoint };
+    const names = this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) };
+    return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts, checkpoint: this.#checkpoint, ...names };
   }
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
@@ -233,20 +236,16 @@ export class AcpConversation implements LogConversation {
     if (isNew === pending) yield { kind: "merged", line: place.line };
     const id = stringAt(update, "toolCallId") ?? `call-${place.line}`;
     const tool = toolOf(update);
-    const block = {
-      type: "toolCall",
-      id,
-      name: stringAt(tool, "name") ?? stringAt(update, "title") ?? "unknown",
-      arguments: parseArguments(tool.input ?? update.rawInput),
-    };
-    this.#calls.set(id, block);
-    pending.blocks.push(block);
+    const name = stringAt(tool, "name") ?? stringAt(update, "title") ?? "unknown";
+    this.#names.set(id, name);
+    pending.blocks.push({ type: "toolCall", id, name, arguments: parseArguments(tool.input ?? update.rawInput) });
     if (hasEnded(update)) yield* this.#result(update, place);
   }
 
   *#callUpdate(update: JsonObject, place: Place): Generator<SourceRecord, void, void> {
     if (hasEnded(update)) return yield* this.#result(update, place);
-    const call = this.#calls.get(stringAt(update, "toolCallId") ?? "");
+    // Of a reply that is written already, nothing changes.
+    const call = this.#pending?.blocks.find(({ type, id }) => type === "toolCall" && id === update.toolCallId);
     const { input } = toolOf(update);
     if (call !== undefined && isObject(input)) Object.assign(call, { arguments: input });
     yield { kind: "merged", line: place.line };
@@ -259,10 +258,11 @@ export class AcpConversation implements LogConversation {
     const parts = objectsAt(update, "content");
     const shown = parts.flatMap((part) => (part.type === "content" ? blocksOf(part.content) : []));
     const exitCode = numberAt(output ?? {}, "exit_code") ?? 0;
-    const name = this.#calls.get(toolCallId)?.name;
+    const toolName = this.#names.get(toolCallId);
+    this.#names.delete(toolCallId);
     const payload = resultPayload({
       toolCallId,
-      toolName: typeof name === "string" ? name : undefined,
+      toolName,
       content: seen ?? (shown.length > 0 ? shown : toText(update.rawOutput)),
       isError: update.status === "failed" || exitCode !== 0,
       details: detailsOf(output, parts),

@@ -94,6 +94,11 @@ describe("a session of Grok Build", () => {
 
 test("a log that grows is read on as it is read whole", () => {
   readsOnAlike(grokFormat, "updates.jsonl", jsonl(EVERYTHING));
+  // The state and the result of a call that runs behind the end of its reply.
+  const call = update("tool_call", { toolCallId: "c1", title: "run", rawInput: { command: "ls" } }, 1);
+  const told = ["pending", "completed"].map((status) => update("tool_call_update", { toolCallId: "c1", status, content: [] }, 1));
+  const shown = update("tool_call_update", { toolCallId: "c1", _meta: { "x.ai/tool": { name: "run", input: { command: "rm" } } } }, 1);
+  readsOnAlike(grokFormat, "updates.jsonl", jsonl([prompt(0, "go"), call, ended(1), shown, ...told, prompt(1, "on")]));
 });
 
 test("of any mutated log nothing is lost silently", async () => {
