@@ -1,7 +1,17 @@
-import { type EntryId, type EntryInput, InvalidArgumentError, type NewSession, type Session, type Store } from "@bough/session-core";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Entry,
+  type EntryId,
+  type EntryInput,
+  InvalidArgumentError,
+  type NewSession,
+  type Session,
+  type Store,
+} from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { isObject, newEntryId } from "@bough/session-core/wire";
 import type { UIMessage } from "ai";
+import { toJson } from "./blocks.js";
 import { continueAnswer } from "./continue-answer.js";
 import { fromUiMessages } from "./from-ui-messages.js";
 
@@ -23,7 +33,7 @@ const STORE = rules.withMethods("a store", "openOrCreateSession");
  *
  * @param session What a new session gets, for example `{ metadata: { owner } }`. Check the owner of an existing one yourself.
  * @throws {InvalidArgumentError} the body is not a request of a chat page.
- * @throws {EntryNotFoundError} `messageId` names no entry of the session.
+ * @throws {EntryNotFoundError} the edited message is no entry of the session.
  * @example
  * const { session, answerId } = await receiveChat(store, await request.json());
  * const result = streamText({ model, ...toAiSdk(await session.context()), ...recordSteps(session, { id: answerId }) });
@@ -40,20 +50,28 @@ export async function receiveChat(store: Store, body: unknown, session: Omit<New
       await continueAnswer(opened, last);
       return { session: opened, answerId: last.id };
     }
-    await storeMessage(opened, request);
+    await storeMessage(opened, request.messages, request.messageId);
   }
   return { session: opened, answerId: newEntryId() };
 }
 
-/** Moves the leaf to the entry before an answer, which is then regenerated. */
+/**
+ * Moves the leaf to the question of an answer, which is then regenerated: to the entry before the answer, or, of an answer that was
+ * stopped before its first word and where the page names the question, to the newest question. One that never arrived is stored.
+ */
 async function goToQuestion(session: Session, { messageId, messages }: ChatRequest): Promise<void> {
-  const question = messages.findLast(({ role }) => role === "user");
-  const target = messageId === undefined ? question?.id : (await session.entry(messageId)).parentId;
-  if (target === undefined) throw new InvalidArgumentError("body.messages", "messages with one of the user", "without one");
-  await session.moveLeaf(target);
+  const named = messageId === undefined ? undefined : (await session.entriesById([messageId])).get(messageId);
+  if (named?.type === "message" && named.message.role === "assistant") return session.moveLeaf(named.parentId);
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  const question = messages[at];
+  if (question === undefined) throw new InvalidArgumentError("body.messages", "messages with one of the user", "without one");
+  const shown = await shownEntry(session, question);
+  if (shown === undefined) await storeMessage(session, messages.slice(0, at + 1));
+  else await session.moveLeaf(shown);
 }
 
-async function storeMessage(session: Session, { messageId, messages }: ChatRequest): Promise<void> {
+/** Stores the newest message. `messageId`: the message that it replaces. */
+async function storeMessage(session: Session, messages: readonly UIMessage[], messageId?: EntryId): Promise<void> {
   const message = messages.at(-1);
   if (message?.role !== "user")
     throw new InvalidArgumentError(
@@ -63,20 +81,34 @@ async function storeMessage(session: Session, { messageId, messages }: ChatReque
     );
   const [entry] = fromUiMessages([message]);
   if (entry === undefined) return;
-  if (messageId === undefined) return appendBelow(session, messages.at(-2)?.id, entry);
+  if (messageId === undefined) return appendBelow(session, messages.at(-2), entry);
   // The old message keeps its id, and the new one becomes its sibling.
   await session.moveLeaf((await session.entry(messageId)).parentId);
   await session.append({ ...entry, id: newEntryId() });
 }
 
 /** Appends a message. If the page shows another branch than that of the leaf, appends it to the end of that branch. */
-async function appendBelow(session: Session, shownId: string | undefined, entry: EntryInput): Promise<void> {
-  if (shownId !== undefined && session.leafId !== null) {
-    const path = await session.tree.path(session.leafId);
-    const isKnown = (await session.entriesById([shownId])).has(shownId);
-    if (isKnown && !path.some(({ id }) => id === shownId)) await session.moveLeaf(await session.tree.tipBelow(shownId));
-  }
+async function appendBelow(session: Session, before: UIMessage | undefined, entry: EntryInput): Promise<void> {
+  const shown = before && (await shownEntry(session, before));
+  if (shown !== undefined && session.leafId !== null && (await session.tree.commonAncestor(shown, session.leafId)) !== shown)
+    await session.moveLeaf(await session.tree.tipBelow(shown));
   await session.append(entry);
+}
+
+/**
+ * The entry of a message of the page; undefined: it is not stored. A page keeps the id of a message that it edits, while the new version
+ * has another one, so it is the newest version that says what the page shows.
+ */
+async function shownEntry(session: Session, message: UIMessage): Promise<EntryId | undefined> {
+  const stored = (await session.entriesById([message.id])).get(message.id);
+  if (stored === undefined || message.role !== "user") return stored?.id;
+  const versions = await session.entriesById((await session.tree.children(stored.parentId)).map(({ id }) => id));
+  const shown = contentOf(fromUiMessages([message])[0]);
+  return [...versions.values()].findLast((version) => isDeepStrictEqual(contentOf(version), shown))?.id ?? stored.id;
+}
+
+function contentOf(entry: Entry | EntryInput | undefined): unknown {
+  return entry?.type === "message" && entry.message.role === "user" ? toJson(entry.message.content) : undefined;
 }
 
 /** The versions of a message: its siblings and itself, oldest first. */

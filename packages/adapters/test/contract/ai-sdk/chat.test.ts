@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Store, toAiSdk } from "@bough/session-core";
+import { assistantMessage, type Store, toAiSdk } from "@bough/session-core";
 import {
   AbstractChat,
   consumeStream,
@@ -18,7 +18,7 @@ import {
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { openedStore } from "../../../../session-core/test/world/stores.js";
-import { messageVersions, receiveChat, showVersion } from "../../../src/ai-sdk/chat.js";
+import { messageVersions, type ReceivedChat, receiveChat, showVersion } from "../../../src/ai-sdk/chat.js";
 import { recordSteps } from "../../../src/ai-sdk/record.js";
 import { toUiMessages } from "../../../src/ai-sdk/to-ui-messages.js";
 import { type Answer, calls, says, scripted } from "../../ai-sdk/scripted-model.js";
@@ -184,6 +184,65 @@ describe("the newest answer goes on under its id", () => {
     await expect(receiveChat(store, { id: "chat-1", messages: [{ ...answer, id: "another" }] })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });
+  });
+});
+
+describe("a page that has other ids than the session, or other messages,", () => {
+  /** Sends requests of one chat; what the model then gets, and an answer stored under the id for it. */
+  async function chat() {
+    const store = await openedStore();
+    const send = async (request: object) => {
+      const received = await receiveChat(store, { id: "c", ...request });
+      const { messages } = toAiSdk(await received.session.context());
+      return {
+        ...received,
+        prompt: messages.map(({ content }) => (Array.isArray(content) && content[0]?.type === "text" ? content[0].text : "")),
+      };
+    };
+    const answer = async ({ session, answerId }: ReceivedChat, text: string) => session.append({ ...assistantMessage(text), id: answerId });
+    return { send, answer };
+  }
+  const trigger = "regenerate-message";
+
+  test("regenerates an answer by the id of its question", async () => {
+    const { send, answer } = await chat();
+    const messages = [said("q1", "why tabs?")];
+    await answer(await send({ messages }), "because");
+    expect((await send({ messages, trigger, messageId: "q1" })).prompt).toEqual(["why tabs?"]);
+  });
+
+  test("regenerates the answer to a question that it edited, whose new id it does not have", async () => {
+    const { send, answer } = await chat();
+    await answer(await send({ messages: [said("q1", "old")] }), "to the old one");
+    const messages = [said("q1", "new")];
+    await answer(await send({ messages, messageId: "q1" }), "to the new one");
+    expect((await send({ messages, trigger })).prompt).toEqual(["new"]);
+    expect((await send({ messages: [said("q1", "old")], trigger })).prompt).toEqual(["old"]);
+  });
+
+  test("regenerates the answer to a question that never arrived, which is stored", async () => {
+    const { send, answer } = await chat();
+    const first = said("q1", "why tabs?");
+    const received = await send({ messages: [first], trigger });
+    expect(received.prompt).toEqual(["why tabs?"]);
+    await answer(received, "because");
+    const messages = [first, { id: received.answerId, role: "assistant", parts: [] }, said("q2", "and form feeds?")];
+    expect((await send({ messages, trigger })).prompt).toEqual(["why tabs?", "because", "and form feeds?"]);
+  });
+
+  test("regenerates an answer that was stopped before its first word", async () => {
+    const { send } = await chat();
+    const messages = [said("q1", "why tabs?")];
+    const { answerId } = await send({ messages });
+    expect((await send({ messages, trigger, messageId: answerId })).prompt).toEqual(["why tabs?"]);
+    await expect(send({ messages: [], trigger, messageId: answerId })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  test("goes on below a question that it edited and that has no answer", async () => {
+    const { send, answer } = await chat();
+    await answer(await send({ messages: [said("q1", "old")] }), "to the old one");
+    await send({ messages: [said("q1", "new")], messageId: "q1" });
+    expect((await send({ messages: [said("q1", "new"), said("q2", "more")] })).prompt.join()).toContain("new");
   });
 });
 
