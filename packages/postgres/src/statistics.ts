@@ -93,7 +93,7 @@ function statisticsOf(isOne: boolean) {
         sum(cache_read_tokens) AS "cacheReadTokens", sum(cache_write_tokens) AS "cacheWriteTokens", sum(cost_usd) AS "costUsd",
         sum(recorded_replies)::bigint AS "recordedReplies"
       FROM usage_total WHERE ${within(sql, p, isOne, "usage_total")}
-      GROUP BY inherited, provider, model ORDER BY "costUsd" DESC, "outputTokens" DESC, model`),
+      GROUP BY inherited, provider, model ORDER BY "costUsd" DESC, "outputTokens" DESC, model, provider`),
   );
   // From an index that has no others.
   const copies = pgQuery<Within, { count: number }>(({ sql, p }) =>

@@ -186,7 +186,7 @@ const byId: readonly ByName[] = [
 ];
 
 function newestFirst<O>(sessions: SelectQueryBuilder<Tables, "session", O>): SelectQueryBuilder<Tables, "session", O> {
-  return sessions.orderBy("kind").orderBy("active_at_ms", "desc");
+  return sessions.orderBy("kind").orderBy("active_at_ms", "desc").orderBy("seq", "desc");
 }
 
 const titles = query<Record<never, never>, { seq: SessionSeq; title: string | null }>(({ db, sql }) =>
@@ -335,7 +335,7 @@ function readUsage(connection: Connection, within: RawBuilder<boolean>, inherite
         sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens, sum(cost_usd) AS costUsd,
         sum(recorded_replies) AS recordedReplies
       FROM usage_total WHERE ${within} AND inherited = ${inherited}
-      GROUP BY provider, model ORDER BY costUsd DESC, outputTokens DESC, model`,
+      GROUP BY provider, model ORDER BY costUsd DESC, outputTokens DESC, model, provider`,
   );
 }
 

@@ -294,7 +294,7 @@ const touchesOfPaths = query<{ paths: string }, TouchRow>(({ sql, p }) =>
       entry.created_at_ms AS createdAtMs, entry.inherited AS copied
     FROM json_each(${p.paths}) AS given CROSS JOIN file_operation ON file_operation.path = given.value
       CROSS JOIN entry ON entry.seq = entry_seq CROSS JOIN session ON session.seq = entry.session_seq
-    ORDER BY entry.created_at_ms, entry.seq, ordinal`),
+    ORDER BY entry.created_at_ms, entry.inherited, session.id, entry.seq, ordinal`),
 );
 
 /** Reads the calls of all sessions that name one of these paths, oldest first. Cost: a pass over the table of operations. */

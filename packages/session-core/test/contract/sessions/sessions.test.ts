@@ -238,6 +238,12 @@ describe("naming a session", () => {
     expect((await (await named()).resolveSession(name)).id).toBe(id);
   });
 
+  test("lists those that were active at the same time with the newest first, also where not all are asked for", async () => {
+    const store = await openedStore();
+    for (const id of ["same2", "same3", "same1"]) await spoken(store, id, 1, { title: "Equal" });
+    for (const name of ["same", "equal"]) expect((await store.findSessions(name, 2)).map(({ id }) => id)).toEqual(["same1", "same3"]);
+  });
+
   test("by what fits several is ambiguous, by what fits none is not found; nothing is a pattern", async () => {
     const store = await named();
     await expect(store.resolveSession("abc")).rejects.toMatchObject({

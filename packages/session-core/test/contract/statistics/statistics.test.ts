@@ -30,6 +30,13 @@ describe("statistics", () => {
     ]);
   });
 
+  test("order what cost the same by model, then by provider", async () => {
+    const { session } = await grow("u1");
+    for (const [provider, model] of [["q", "b"] as const, ["p", "b"] as const, ["z", "a"] as const, ["a", "c"] as const])
+      await session.append(assistantMessage("x", { provider, model, usage: usage(1, 1) }));
+    expect((await session.statistics()).usage.map(({ provider, model }) => `${model} ${provider}`)).toEqual(["a z", "b p", "b q", "c a"]);
+  });
+
   test("count what summaries used, and a reply that does not say what it used as a reply", async () => {
     const { session } = await grow("u1");
     await session.append({ type: "compaction", summary: "s", firstKeptEntryId: null, usage: usage(7, 0) });

@@ -184,4 +184,15 @@ describe("the calls of a store that name a path", () => {
     await importAs("two");
     expect((await store.fileTouches(["a.ts"])).map(({ isCopy }) => isCopy)).toEqual([false, true]);
   });
+
+  test("begin with the original, also where a copy of it came before", async () => {
+    const store = await openedStore();
+    const records = [{ kind: "entry" as const, line: 1, id: "e1", parentId: null, createdAtMs: 10, payload: write("c1", "a.ts") }];
+    for (const [sessionId, createdAtMs] of [["copy", 2] as const, ["first", 1] as const])
+      await store.importSession(
+        { header: { sessionId, kind: "conversation", createdAtMs }, records: () => records },
+        { format: "x", path: `/${sessionId}` },
+      );
+    expect((await store.fileTouches(["a.ts"])).map(({ sessionId }) => sessionId)).toEqual(["first", "copy"]);
+  });
 });
