@@ -147,17 +147,24 @@ export class ChangeFeed {
   }
 
   async #hearOn(connection: PgConnection, signal: AbortSignal, isAgain: boolean): Promise<void> {
-    const broken = new Promise<void>((resolve) => {
-      connection.on("error", () => resolve()).on("end", () => resolve());
-      signal.addEventListener("abort", () => resolve(), { once: true });
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
     });
+    connection.on("error", end).on("end", end);
+    signal.addEventListener("abort", end);
     connection.on("notification", ({ payload }) => this.#receive(payload ?? ""));
-    await connection.connect();
-    // It keeps no process alive.
-    if ("unref" in connection && typeof connection.unref === "function") connection.unref();
-    await connection.query(`LISTEN ${await this.#channelOn(connection)}`);
-    if (isAgain && !signal.aborted) this.#tell({ sessionIds: null });
-    await broken;
+    try {
+      await connection.connect();
+      // It keeps no process alive.
+      if ("unref" in connection && typeof connection.unref === "function") connection.unref();
+      await connection.query(`LISTEN ${await this.#channelOn(connection)}`);
+      if (isAgain && !signal.aborted) this.#tell({ sessionIds: null });
+      await ended;
+    } finally {
+      // Where there are no announcements, as on a standby, it connects again every few seconds.
+      signal.removeEventListener("abort", end);
+    }
   }
 
   #receive(text: string): void {

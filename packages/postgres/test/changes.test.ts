@@ -1,5 +1,6 @@
+import { getEventListeners } from "node:events";
 import { openStore, type Store, type StoreChange, type StoreOptions, userMessage } from "@bough/session-core";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newPlace } from "../../session-core/test/world/stores.js";
 import { ownServer } from "./server.js";
 
@@ -121,6 +122,23 @@ test("a store whose connection breaks listens again, and is told that anything m
   await heard.until(({ sessionIds }) => sessionIds === null);
   await writer.createSession({ id: "after" });
   await heard.until(of("after"));
+});
+
+test("a store that listens again and again keeps nothing of the connections before", async () => {
+  const signals = new Set<EventTarget>();
+  const spy = vi.spyOn(EventTarget.prototype, "addEventListener");
+  onTestFinished(() => spy.mockRestore());
+  const url = await server.newDatabase();
+  const { heard } = await listening({ url });
+  for (let times = 0; times < 4; times++) {
+    heard.changes.length = 0;
+    await server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'", url);
+    await heard.until(({ sessionIds }) => sessionIds === null);
+  }
+  for (const context of spy.mock.contexts) if (context instanceof AbortSignal) signals.add(context);
+  // One of the connection, and one of the pause between two looks.
+  for (const signal of signals) expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(2);
+  expect(signals.size).toBeGreaterThan(0);
 });
 
 test("entries of which a crashed process announced nothing are found by a look", async () => {
