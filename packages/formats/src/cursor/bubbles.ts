@@ -7,6 +7,7 @@ import {
   parseJsonObject,
   parseTime,
   stringAt,
+  tryStringify,
   without,
 } from "@bough/session-core/wire";
 import { foreignPayload, messagePayload, resultPayload, textBlocks, thinkingBlocks } from "../source/payloads.js";
@@ -148,7 +149,7 @@ const SHOWN = ["output", "contents"];
 function resultsOf({ id, name, data }: Tool): readonly JsonObject[] {
   const status = stringAt(data, "status") ?? "";
   const error = errorOf(data.error);
-  const result = stringAt(data, "result") ?? (data.result === undefined || data.result === null ? "" : JSON.stringify(data.result));
+  const result = stringAt(data, "result") ?? (data.result === undefined || data.result === null ? "" : (tryStringify(data.result) ?? ""));
   const isError = status === "error" || status === "cancelled" || (error !== "" && result === "");
   if (!isError && result === "" && status !== "completed") return [];
   const parsed = parseJson(result);
@@ -163,7 +164,7 @@ function resultsOf({ id, name, data }: Tool): readonly JsonObject[] {
 function errorOf(error: unknown): string {
   const value = typeof error === "string" ? (parseJson(error) ?? error) : error;
   if (!isObject(value)) return typeof value === "string" ? value : "";
-  return stringAt(value, "modelVisibleErrorMessage") ?? stringAt(value, "clientVisibleErrorMessage") ?? JSON.stringify(value);
+  return stringAt(value, "modelVisibleErrorMessage") ?? stringAt(value, "clientVisibleErrorMessage") ?? tryStringify(value) ?? "";
 }
 
 /** The summary that a reply was given instead of the earlier bubbles; undefined: none. */

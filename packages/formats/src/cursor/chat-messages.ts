@@ -6,6 +6,7 @@ import {
   toContentBlock,
   toForeignBlock,
   toReplyBlocks,
+  tryStringify,
   without,
 } from "@bough/session-core/wire";
 import { foreignPayload, messagePayload, withOthers } from "../source/payloads.js";
@@ -45,8 +46,7 @@ export function isEarlierState(earlier: JsonObject, later: JsonObject): boolean 
   const [before, after] = [earlier.content, later.content];
   if (!Array.isArray(before) || !Array.isArray(after) || before.length > after.length) return false;
   return before.every(
-    (block: unknown, at) =>
-      JSON.stringify(block) === JSON.stringify(after[at]) || (at === before.length - 1 && isBeginning(block, after[at])),
+    (block: unknown, at) => tryStringify(block) === tryStringify(after[at]) || (at === before.length - 1 && isBeginning(block, after[at])),
   );
 }
 
@@ -131,7 +131,7 @@ function toResult(block: unknown, record: JsonObject): JsonObject {
 function resultContent({ result, experimental_content: blocks }: JsonObject): string | readonly JsonObject[] {
   if (typeof result === "string") return result;
   if (Array.isArray(blocks) && blocks.length > 0) return blocks.map(toUserBlock);
-  return result === undefined || result === null ? [] : JSON.stringify(result);
+  return result === undefined || result === null ? [] : (tryStringify(result) ?? "");
 }
 
 function cursorOptions(source: JsonObject): JsonObject {

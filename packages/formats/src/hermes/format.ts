@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, numberAt, parseArguments, parseJson, parseJsonObject, stringAt } from "@bough/session-core/wire";
-import { SourceUnreadableError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
 import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
@@ -130,15 +129,9 @@ function* readSession(
   const chain = new EntryChain(sessionId, createdAtMs);
   const names = new Map<string, string>();
   const model = stringAt(row, "model");
-  try {
-    for (const message of reading.database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
-      const line = numberAt(message, "id") ?? 1;
-      yield chain.add({ line, id: `message-${line}`, createdAtMs: toMs(message.timestamp), payload: toPayload(message, model, names) });
-    }
-  } catch (error) {
-    if (!(error instanceof SourceUnreadableError)) throw error;
-    const message = `the rest of the session was left out: ${error.reason}`;
-    yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
+  for (const message of reading.database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
+    const line = numberAt(message, "id") ?? 1;
+    yield chain.add({ line, id: `message-${line}`, createdAtMs: toMs(message.timestamp), payload: toPayload(message, model, names) });
   }
 }
 

@@ -95,22 +95,11 @@ function* databaseSessions(path: string, folders: SourceFolders): Generator<Sour
         get revision() {
           return store.revision(id);
         },
-        records: () => reading.whileOpen(databaseRecords(store, info, header.sessionId)),
+        records: () => reading.whileOpen(new SessionReader(store, info, header.sessionId).records()),
       };
     }
   } finally {
     reading.end();
-  }
-}
-
-function* databaseRecords(store: SqliteStore, info: JsonObject, sessionId: SessionId): Generator<SourceRecord, void, void> {
-  try {
-    yield* new SessionReader(store, info, sessionId).records();
-  } catch (error) {
-    // Other sessions may lie in pages without damage.
-    if (!(error instanceof SourceUnreadableError)) throw error;
-    const message = `the rest of the session was left out: ${error.reason}`;
-    yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
   }
 }
 

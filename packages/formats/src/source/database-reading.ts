@@ -1,4 +1,5 @@
 import type { SourceRecord } from "@bough/session-core/engine";
+import { SourceUnreadableError } from "../errors.js";
 import { openDetected, type SourceDatabase } from "./source-database.js";
 import type { SourceFolders } from "./source-folders.js";
 
@@ -23,10 +24,18 @@ export class DatabaseReading {
     return this.#open;
   }
 
-  /** The same records. After `end`, the database is closed behind them. */
+  /**
+   * The same records; where pages of the database are damaged, those before, and a problem: other sessions may lie in other pages. After
+   * `end`, the database is closed behind them.
+   */
   *whileOpen(records: Iterable<SourceRecord>): Generator<SourceRecord, void, void> {
     try {
       yield* records;
+    } catch (error) {
+      // One that is in use is read again.
+      if (!(error instanceof SourceUnreadableError) || isInUse(error.cause)) throw error;
+      const message = `the rest of the session was left out: ${error.reason}`;
+      yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
     } finally {
       if (this.#hasEnded) this.#close();
     }
@@ -41,6 +50,10 @@ export class DatabaseReading {
     this.#open?.close();
     this.#open = undefined;
   }
+}
+
+function isInUse(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && /^SQLITE_(?:BUSY|LOCKED|READONLY)/.test(String(cause.code));
 }
 
 /** The text of a value: some programs store text as bytes. */

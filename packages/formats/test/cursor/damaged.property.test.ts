@@ -4,7 +4,7 @@ import { BoughError, type Store } from "@bough/session-core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { findingsOf, openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
+import { findingsOf, openedStore, raw, tempFolder } from "../../../session-core/test/world/stores.js";
 import { cursorFormat } from "../../src/cursor/format.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import { drawing, MUTATIONS, mutated } from "../world/mutations.js";
@@ -58,6 +58,33 @@ test.each(["chat", "editor"] as const)(
     );
   },
 );
+
+test("a damaged page, or a result that is nested too deeply, costs no other chat", async () => {
+  const text = (mark: string) => `${"x".repeat(10_000)}${mark}${"x".repeat(10_000)}`;
+  const path = editorFile({
+    ...composer("a", ["a1", "a2", "a3"], { a1: prompt("first"), a2: prompt("next"), a3: prompt(text("MARK")) }),
+    ...composer("b", ["b1", "b2"], { b1: prompt("second"), b2: answer("") }),
+    ...composer("c", ["c1"], { c1: prompt("third") }),
+  });
+  const file = readFileSync(path);
+  // The first bytes of a page in the middle of a long value are the number of its next page.
+  file.fill(0xff, Math.floor(file.indexOf("MARK") / 4096) * 4096, Math.floor(file.indexOf("MARK") / 4096) * 4096 + 4);
+  writeFileSync(path, file);
+  raw(path, (database) =>
+    database
+      .prepare("UPDATE cursorDiskKV SET value = ? WHERE key = 'bubbleId:b:b2'")
+      .run(`{"type":2,"toolFormerData":{"name":"x","status":"completed","result":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`),
+  );
+  const store = await openedStore();
+  const { sessions, failed } = await importPath(store, path);
+  expect(failed).toEqual([]);
+  expect(sessions.map(({ sessionId, problems }) => [sessionId, problems.map(({ code }) => code)])).toEqual([
+    ["a", ["unreadable-file"]],
+    ["b", []],
+    ["c", []],
+  ]);
+  expect(await (await store.openSession("a")).record()).toMatchObject({ firstText: "first" });
+});
 
 test("Cursor's folders follow its variables and the system", () => {
   const foldersOn = (platform: NodeJS.Platform, env: Record<string, string>) =>
