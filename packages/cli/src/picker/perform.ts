@@ -13,12 +13,12 @@ import {
 } from "@bough/session-core";
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
 import { searchConditions } from "../session/chosen-sessions.js";
-import { hitPages, listSubagents } from "../session/paging.js";
+import { hitPages, listSessions, listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { readPrices } from "../session/prices.js";
 import { groupHitsBySession } from "../session/session-rows.js";
 import { HeldReplies, watchStore } from "../session/store-watcher.js";
-import { asksForEntries, parseTypedQuery } from "../session/typed-filters.js";
+import { asksForEntries, bothOf, parseTypedQuery } from "../session/typed-filters.js";
 import { NewestOnly } from "../session/typed-search.js";
 import { unfinishedQuery } from "../session/typed-text.js";
 import type { Io } from "../terminal/io.js";
@@ -223,12 +223,13 @@ async function searchTexts(
   const hits: SearchHit[] = [];
   let more = false;
   if (!asksForEntries(typed)) return dispatch({ kind: "hits", number: effect.number, hits: new Map(), more, chosen });
-  // Hits of a repository are those of the listed sessions.
-  for (const { cwd } of filtersOf(world, effect.scope)) {
+  for (const filter of filtersOf(world, effect.scope)) {
+    // A search knows no folders: the sessions of a repository are named, so that better hits elsewhere do not take their places.
+    const place = filter.under === undefined ? filter : { sessionIds: await idsOf(store, filter) };
     // Without titles: matchSessions finds those without the index.
-    const own = { query: unfinishedQuery(typed.words), cwd, types: conditions.types ?? ENTRY_TYPES, includePrivate: true };
+    const own = { query: unfinishedQuery(typed.words), types: conditions.types ?? ENTRY_TYPES, includePrivate: true };
     let pages = 0;
-    for await (const found of hitPages(store, { ...conditions, ...own, limit: HITS_PER_PAGE })) {
+    for await (const found of hitPages(store, { ...bothOf(conditions, place), ...own, limit: HITS_PER_PAGE })) {
       if (!isNewest()) return;
       for (const hit of found.hits) hits.push(hit);
       pages += 1;
@@ -238,6 +239,10 @@ async function searchTexts(
     }
   }
   dispatch({ kind: "hits", number: effect.number, hits: groupHitsBySession(hits), more, chosen });
+}
+
+async function idsOf(store: Store, filter: SessionFilter): Promise<readonly SessionId[]> {
+  return (await listSessions(store, { ...filter, archived: "all" })).map(({ id }) => id);
 }
 
 async function readChange(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {

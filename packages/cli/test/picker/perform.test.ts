@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assistantMessage, openStore, userMessage } from "@bough/session-core";
@@ -67,6 +67,28 @@ describe("A picker on a store", () => {
       .type("/(/")
       .until((model) => model.search.state === "invalid");
     expect(picker.text).toContain("messages were not searched");
+  });
+
+  it("searches only the sessions of a repository there, whatever is said elsewhere", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, ".git"));
+    const store = await memoryStore();
+    await createConversation(
+      store,
+      { id: "mine", title: "Mine", cwd: join(folder, "api") },
+      90,
+      `The zebra ${"and much else ".repeat(40)}`,
+    );
+    const said = (at: number) => Array.from({ length: 8 }, (_, number) => `zebra ${at} ${number}`);
+    for (let at = 0; at < 60; at += 1) await createConversation(store, { id: `other${at}`, cwd: "/other" }, at, ...said(at));
+    const io = { cwd: folder, env: {}, home: "/home/ann", now: () => NOON };
+    const picker = await pickerOn(store, SIZE, { io }).until((model) => model.lists.here.state === "complete");
+    await picker
+      .press("/")
+      .type("zebra")
+      .until((model) => model.search.state === "done");
+    expect(picker.titles).toEqual(["Mine"]);
   });
 
   it("finds by the time of entries, also in a session that went on later, and opens it at the entry", async () => {
