@@ -1,4 +1,4 @@
-import type { SessionId, SessionRecord } from "@bough/session-core";
+import { type SessionId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
 import type { Terminal } from "../terminal/io.js";
 import { runScreen } from "../tui/run-screen.js";
 import type { NavigatorModel, NavigatorResult, NavigatorStep, NavigatorWorld } from "./model.js";
@@ -27,28 +27,35 @@ export async function runNavigator(
   let next: { readonly sessionId: SessionId; readonly opening?: NavigatorOpening | undefined; readonly model?: NavigatorModel } = first;
   for (;;) {
     const { sessionId, opening, model } = next;
-    const ended = await withVisited(sessionId, async (world, record) => {
+    const result = await withVisited(sessionId, async (world, record) => {
       const screen = navigatorScreen(world, record, preferences, { ...opening, isVisit: left.length > 0 });
       const start = model === undefined ? screen.start : (size: NavigatorModel["size"]) => resumeNavigator(model, size);
-      return runScreen(terminal, {
+      const ended = await runScreen(terminal, {
         ...screen,
         start,
         result: (now) => (now.result === undefined ? undefined : { now, result: now.result }),
       });
-    });
-    const { result, now } = ended;
+      if (ended.result.kind === "visit") left.push({ sessionId, model: ended.now });
+      return ended.result;
+    }).catch(deletedIfMissing);
     if (result.kind === "visit") {
-      left.push({ sessionId, model: now });
       next = { sessionId: result.sessionId, opening: { entryId: result.entryId } };
       continue;
     }
     const before = result.kind === "closed" || result.kind === "deleted" ? left.pop() : undefined;
     if (before === undefined) return { sessionId, result };
-    next = before;
+    const notice = result.kind === "deleted" ? { text: "That session is not in the store.", isError: false } : null;
+    next = { ...before, model: { ...before.model, notice } };
   }
+}
+
+/** Another process deleted the session, or the session that names it was imported without it. */
+function deletedIfMissing(error: unknown): NavigatorResult {
+  if (error instanceof SessionNotFoundError) return { kind: "deleted" };
+  throw error;
 }
 
 /** A navigator as it was when another session was visited. Its tree is read again, at once. */
 function resumeNavigator(model: NavigatorModel, size: NavigatorModel["size"]): NavigatorStep {
-  return { model: { ...model, size, result: undefined, notice: null }, effects: [{ kind: "load", entries: 0, rows: size.rows }] };
+  return { model: { ...model, size, result: undefined }, effects: [{ kind: "load", entries: 0, rows: size.rows }] };
 }
