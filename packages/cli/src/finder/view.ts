@@ -139,7 +139,7 @@ function hitLine({ glyphs, nowMs, within }: FinderModel, hit: SearchHit, isSelec
     styled(ROLE_STYLES[hit.role ?? hit.type] ?? "dim", `${hitKind(hit)}: `),
   ];
   const room = columns - lineWidth(left) - lineWidth(right);
-  const text = snippetFromMatch(hit, Math.floor(room / 5), glyphs) ?? markLine([hit.snippet], []);
+  const text = snippetFromMatch(hit, room, glyphs) ?? markLine([hit.snippet], []);
   return spreadLine([...left, ...text], right, columns, glyphs.ellipsis);
 }
 

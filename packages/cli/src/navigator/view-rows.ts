@@ -163,7 +163,7 @@ function hitText(whole: Line, hit: HitSnippet | undefined, finder: QueryFinder, 
   const [role, text] = rest.length > 0 && typeof first === "object" ? [[first], rest] : [[], whole];
   const marks = findMarks(fitLine(text, Math.max(room - textOfLine(role).length, 0), ""), finder);
   if (marks.length > 0) return [...role, ...markLine(text, findMarks(text, finder))];
-  const snippet = hit === undefined ? undefined : snippetFromMatch(hit, Math.floor(room / 5), glyphs);
+  const snippet = hit === undefined ? undefined : snippetFromMatch(hit, room, glyphs);
   if (snippet === undefined) return whole;
   return [...role, ...(role.length === 0 || textOfLine(role).endsWith(" ") ? [] : [" "]), ...snippet];
 }

@@ -2,11 +2,11 @@ import type { SessionRecord } from "@bough/session-core";
 import { bytes, count } from "@bough/session-core/view";
 import { pathEnd, shortDirectory } from "../format/path.js";
 import { age } from "../format/time.js";
+import { snippetFromMatch } from "../preview/snippet.js";
 import { sessionTitle } from "../session/names.js";
 import type { SessionRow, TextHit } from "../session/session-rows.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
-import { splitMatches } from "../session/typed-text.js";
-import { fitLine, type Line, padLine, type Span, styled } from "../terminal/line.js";
+import { fitLine, type Line, lineWidth, padLine, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
 import { visibleItems } from "../tui/list.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
@@ -103,9 +103,12 @@ function cellContent(model: PickerModel, record: SessionRecord, name: ColumnName
 }
 
 function snippetLine(model: PickerModel, layout: Layout, { hit, count: hits }: TextHit): Line {
-  const snippet = splitMatches(hit.snippet, hit.matches).map(({ text, isMatch }) => styled(isMatch ? "match" : "dim", text));
-  const more = hits > 1 ? [styled("dim", `${count(hits)}${model.search.more ? "+" : ""} hits  `)] : [];
-  return fitLine(["     ", ...more, ...snippet], layout.list.columns, model.settings.glyphs.ellipsis);
+  const { glyphs } = model.settings;
+  const { columns } = layout.list;
+  const left: Line = ["     ", ...(hits > 1 ? [styled("dim", `${count(hits)}${model.search.more ? "+" : ""} hits  `)] : [])];
+  const snippet = snippetFromMatch(hit, columns - lineWidth(left), glyphs) ?? [hit.snippet];
+  const dimmed = snippet.map((piece) => (typeof piece === "string" ? styled("dim", piece) : piece));
+  return fitLine([...left, ...dimmed], columns, glyphs.ellipsis);
 }
 
 /** The text shown when there are no rows: why, and which key helps. */

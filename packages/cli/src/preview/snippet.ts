@@ -1,18 +1,24 @@
 import type { SearchHit } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
+import { graphemeAfter } from "../terminal/graphemes.js";
 import { type Line, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
+import { displayWidth } from "../terminal/width.js";
 import { type Mark, markLine } from "./marks.js";
 
-/** The part of a snippet from at most `before` characters before its first match on; undefined: it has no match. */
+/**
+ * The part of a snippet from some words before its first match on, for a line of `room` columns: the match begins in its first half.
+ * undefined: it has no match.
+ */
 export function snippetFromMatch(
   { snippet, matches }: Pick<SearchHit, "snippet" | "matches">,
-  before: number,
+  room: number,
   glyphs: Glyphs,
 ): Line | undefined {
-  const [first] = matches;
-  if (first === undefined) return undefined;
-  const start = cutStart(snippet, first[0], before);
+  const at = matches[0]?.[0];
+  if (at === undefined) return undefined;
+  let start = cutStart(snippet, at, Math.floor(room / 5));
+  while (start < at && displayWidth(safe(snippet.slice(start, at))) >= room / 2) start = Math.min(graphemeAfter(snippet, start), at);
   const marks = matches.map(([from, to]): Mark => ({ start: from - start, end: to - start }));
   const line = markLine([safe(snippet.slice(start))], marks);
   return start > 0 ? [styled("dim", glyphs.ellipsis), ...line] : line;

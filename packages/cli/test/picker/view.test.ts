@@ -65,6 +65,16 @@ describe("The screen", () => {
       chosen: null,
     });
     expect(`\n${picker.text}\n`).toMatchSnapshot("search");
+    const snippet = `${"of the words before ".repeat(3)}zebra`;
+    const far = { ...hit, snippet, matches: [[snippet.length - 5, snippet.length]] as const };
+    picker.event({
+      kind: "hits",
+      number: picker.model.search.number,
+      hits: new Map([[hit.sessionId, { hit: far, count: 12 }]]),
+      more: true,
+      chosen: null,
+    });
+    expect(picker.text).toContain("zebra");
   });
 
   it("is drawn in ASCII on a terminal without Unicode", async () => {
