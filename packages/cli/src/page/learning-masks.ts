@@ -42,8 +42,12 @@ export class LearningMasks {
   learnLater(): void {
     if (!this.#isBehind || this.#isStarted) return;
     this.#isStarted = true;
-    // A session that cannot be read is reported by the next request.
-    this.#reads.run(() => this.#learn()).catch(() => undefined);
+    // A session that cannot be read is reported by the next request, which starts this again.
+    this.#reads
+      .run(() => this.#learn())
+      .catch(() => {
+        this.#isStarted = false;
+      });
   }
 
   async #learn(): Promise<void> {
