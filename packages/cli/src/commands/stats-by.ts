@@ -198,7 +198,9 @@ function cachedCell(sum: Sum): Line {
   return [share === null ? "–" : `${(100 * share).toFixed(0)} %`];
 }
 
-/** Cents to four places, whatever the amount, so that a column can be added up. */
+/** Dollars to four places, whatever the amount, so that a column can be added up. */
 function fixedCost({ cost }: Sum): string {
-  return cost === null ? "–" : `${cost.estimatedUsd > 0 ? "~" : ""}$${usdOf(cost).toFixed(4)}`;
+  const usd = usdOf(cost);
+  if (cost === null || (usd > 0 && usd < 0.00005)) return cost === null ? "–" : "<$0.0001";
+  return `${cost.estimatedUsd > 0 ? "~" : ""}$${usd.toFixed(4)}`;
 }

@@ -60,6 +60,18 @@ describe("bough stats --by", () => {
     expect((await here.run(["stats", "--by", by])).out).toContain("80 %");
   });
 
+  test("says of a cost that rounds to nothing that there is one", async () => {
+    const here = world();
+    await here.withStore(async (store) => {
+      const session = await store.createSession({ id: "small" });
+      const usage = { input: 10, output: 1 };
+      await session.append(assistantMessage("Reply", { provider: "openai", model: "gpt-4o-mini", usage }));
+    });
+    const { out } = await here.run(["stats", "--by", "model"]);
+    expect(out).toContain("<$0.0001");
+    expect(out).not.toContain("$0.0000");
+  });
+
   test.each([["day"], ["directory"], ["model"], ["session"], ["agent"]])(
     "%s has rows whose sum is the total, which is that of bough stats",
     async (by) => {
