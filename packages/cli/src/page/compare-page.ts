@@ -52,7 +52,7 @@ async function sideHtml(
 ): Promise<Html> {
   const { entries, messages, filesModified, filesRead, summary, label, marked } = side;
   const figures = `${counted(messages, "message")}, ${counted(entries, "entry", "entries")}; ${counted(filesModified.length, "file")} modified, ${filesRead.length} only read`;
-  const rows = [...served.pathTo(end)].filter((row) => row > from && !served.isOnPath(row, from));
+  const rows = [...served.pathTo(end)].filter((row) => row > from);
   let articles = "";
   for await (const piece of page.entries(rows.slice(0, MAX_ENTRIES))) articles += piece;
   const more =
