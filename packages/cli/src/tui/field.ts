@@ -35,10 +35,12 @@ export function editField(field: Field, event: TerminalEvent): Field | undefined
 
 /** The part of a field that fits `width` columns, and the column of the cursor, which is always inside this part. */
 export function visibleField({ text, cursor }: Field, width: number): { readonly text: string; readonly column: number } {
-  let from = 0;
-  const stops = graphemeStops(text);
-  const fits = () => displayWidth(safe(text.slice(from, cursor))) < width;
-  for (let at = 1; from < cursor && !fits(); at += 1) from = stops[at] ?? cursor;
+  let from = cursor;
+  // From the cursor back, so that the cost grows with the width and not with the square of the text.
+  for (const { index } of [...graphemesOf(text.slice(0, cursor))].reverse()) {
+    if (displayWidth(safe(text.slice(index, cursor))) >= width) break;
+    from = index;
+  }
   const left = safe(text.slice(from, cursor));
   const room = width - displayWidth(left);
   return { text: left + truncate(safe(text.slice(cursor)), Math.max(room, 0), ""), column: displayWidth(left) };
@@ -70,11 +72,6 @@ export const EDIT_ALIASES: Readonly<Record<string, string>> = {
   "alt+right": "ctrl+right",
   "alt+backspace": "ctrl+w",
 };
-
-/** The offsets between grapheme clusters, and the end of the text. */
-function graphemeStops(text: string): readonly number[] {
-  return [...Array.from(graphemesOf(text), ({ index }) => index), text.length];
-}
 
 function insertText({ text, cursor }: Field, inserted: string): Field {
   return { text: text.slice(0, cursor) + inserted + text.slice(cursor), cursor: cursor + inserted.length };
