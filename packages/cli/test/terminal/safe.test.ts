@@ -22,6 +22,14 @@ describe("text that goes to a terminal", () => {
     expect(safe(given)).toBe(shown);
   });
 
+  test("shows every character that is invisible by itself", () => {
+    const invisible = Array.from({ length: 0x110000 }, (_, code) => code).filter(
+      (code) =>
+        !(code >= 0xd800 && code <= 0xdfff) && /^(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}$/u.test(String.fromCodePoint(code)),
+    );
+    for (const code of invisible) expect(safe(`a${String.fromCodePoint(code)}b`)).toBe(`a\\u{${code.toString(16)}}b`);
+  });
+
   test("replaces halves of surrogate pairs", () => {
     expect(safe("a\ud800b")).toBe("a\ufffdb");
   });
