@@ -133,9 +133,9 @@ interface ListParameters extends KeyParameters, FilterParameters {
 /** Before the number of every entry. */
 export const NO_ENTRY = toEntrySeq(0);
 
-/** A number that a caller gave as one of an entry, within the range of the column. */
-export function clampSeq(seq: number): number {
-  return Number.isNaN(seq) ? 0 : Math.max(0, Math.min(MAX_SEQ, Math.floor(seq)));
+/** A number that a caller gave as one of an entry, within the range of the column; `ofNaN` for NaN. */
+export function clampSeq(seq: number, ofNaN = 0): number {
+  return Number.isNaN(seq) ? ofNaN : Math.max(0, Math.min(MAX_SEQ, Math.floor(seq)));
 }
 
 /** Of numbers that a caller gave, those that an entry can have. */
@@ -143,9 +143,9 @@ export function possibleSeqs(seqs: readonly number[]): readonly number[] {
   return seqs.filter((seq) => Number.isInteger(seq) && seq > 0 && seq <= MAX_SEQ);
 }
 
-/** A bound of times that a caller gave, as a whole number: times are whole milliseconds. */
-export function wholeMs(ms: number): number {
-  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
+/** A bound of times that a caller gave, as a whole number: times are whole milliseconds. null for NaN: no time is before or after it. */
+export function wholeMs(ms: number): number | null {
+  return Number.isNaN(ms) ? null : Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
 }
 
 /** Declares the queries of a list with these columns. Returns the function that reads a page of it. */
@@ -166,8 +166,8 @@ export function listOf<R>(columns: string): (database: Database, key: SessionKey
     const query = (listing.order === "newest" ? newest : oldest)(filter);
     return rowsOf(database, key, query, {
       ...filter,
-      after: clampSeq(listing.afterSeq ?? 0),
-      before: clampSeq(listing.beforeSeq ?? MAX_SEQ),
+      after: clampSeq(listing.afterSeq ?? 0, MAX_SEQ),
+      before: clampSeq(Math.ceil(listing.beforeSeq ?? MAX_SEQ)),
       limit: rowLimit(listing.limit ?? DEFAULT_LIMIT),
     });
   };
