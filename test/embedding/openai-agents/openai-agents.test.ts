@@ -1,7 +1,7 @@
 import { BoughSession } from "@bough/adapters/openai-agents";
 import { createCompactor } from "@bough/compaction";
 import { openStore, type Store, toOpenAiResponses } from "@bough/session-core";
-import { Agent, type AgentInputItem, MemorySession, run, tool, Usage } from "@openai/agents";
+import { Agent, type AgentInputItem, MemorySession, RunContext, run, tool, Usage } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents-core/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -314,6 +314,19 @@ test("two handles that append and pop at once lose nothing", async () => {
   const left = await one.getItems();
   expect(left).toHaveLength(16);
   expect(new Set([...left, ...popped].map((item) => JSON.stringify(item))).size).toBe(20);
+});
+
+test("transactions that six runs append at once keep the usage of each run", async () => {
+  const append = async (at: number) => {
+    const runContext = new RunContext({});
+    runContext.usage.add(usage);
+    const transaction = { type: "append_items" as const, items: [reply(`answer ${at}`)] };
+    await new BoughSession(store, { id: "runs" }).applyHistoryTransaction({ operationId: `run ${at}`, transaction }, runContext);
+  };
+  await Promise.all(Array.from({ length: 6 }, (_, at) => append(at)));
+  const bough = await store.openSession("runs");
+  expect(await bough.path()).toHaveLength(6);
+  expect((await bough.statistics()).usage).toMatchObject([{ inputTokens: 36, outputTokens: 30, cacheReadTokens: 24 }]);
 });
 
 test("a setting of another name is refused, and so is what is not a store", () => {

@@ -188,6 +188,8 @@ export class BoughSession
   async applyHistoryTransaction(given: SessionHistoryTransactionArgs, runContext?: RunContext): Promise<void> {
     // Read once: the caller may change it while another process makes this one try again.
     const args = given && { ...given };
+    // Made once: making them notes what the run has stored, and the usage that is counted.
+    let appended: readonly Write[] | undefined;
     await this.#change(async (session) => {
       // A transaction that was applied has changed the history to which its precondition applies.
       if (await isApplied(session, args)) return { writes: [], result: undefined };
@@ -203,7 +205,8 @@ export class BoughSession
       const transaction = digest(canonicalText(args.transaction));
       if ((await session.values.get(key)) !== undefined)
         throw new UserError("Session history operation was already applied with a different transaction.");
-      const changes = expected === 0 ? toWrites(this.#entries(this.#run.takeAdded(after), runContext)) : rewrite(history, after);
+      if (expected === 0) appended ??= toWrites(this.#entries(this.#run.takeAdded(after), runContext));
+      const changes = appended ?? rewrite(history, after);
       return { writes: [...changes, { kind: "value", key, value: transaction }], result: undefined };
     });
   }
