@@ -1,6 +1,6 @@
 import { BoughSession } from "@bough/adapters/openai-agents";
 import { createCompactor } from "@bough/compaction";
-import { openStore, type Store, toOpenAiResponses } from "@bough/session-core";
+import { openStore, type Store, toOpenAiResponses, userMessage } from "@bough/session-core";
 import { Agent, type AgentInputItem, MemorySession, RunContext, run, tool, Usage } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents-core/testing";
 import fc from "fast-check";
@@ -304,6 +304,52 @@ describe("under a running agent", () => {
     const sizes = model.calls.map(({ request }) => JSON.stringify(request.input).length);
     expect(Math.max(...sizes)).toBeLessThan(8_000 * 4);
     expect(JSON.stringify(model.lastCall?.request.input)).toContain("look up everything");
+  });
+});
+
+describe("the history is what the model sees", () => {
+  const texts = (history: readonly AgentInputItem[]) => history.map((item) => ("content" in item ? item.content : item.type));
+
+  test("of a compaction that names what it kept, in the order of its list", async () => {
+    const bough = await store.createSession({ id: "kept" });
+    await bough.append(["one", "two", "three"].map(userMessage));
+    const [one, , three] = await bough.path();
+    const keptEntryIds = [three?.id ?? "", null, one?.id ?? ""];
+    await bough.append({ type: "compaction", summary: "S", firstKeptEntryId: one?.id ?? "", keptEntryIds });
+    const session = new BoughSession(store, { id: "kept" });
+    await session.addItems([user("four")]);
+    const expected = ["three", expect.stringContaining("S"), "one", "four"];
+    expect(texts(await session.getItems())).toEqual(expected);
+    for (const limit of [1, 2, 3, 4, 5]) expect(texts(await session.getItems(limit))).toEqual(expected.slice(-limit));
+    await session.popItem();
+    await session.popItem();
+    expect(texts(await session.getItems())).toEqual(expected.slice(0, 2));
+    expect(await session.popItem()).toBeUndefined();
+  });
+
+  test("also after items are taken out: what was edited stays edited", async () => {
+    const session = new BoughSession(store);
+    await session.addItems(["one", "two", "three"].map(user));
+    const bough = await session.open();
+    const [one] = await bough.path();
+    const edit = (content: string) => bough.append({ type: "context_edit", targetId: one?.id ?? "", replacement: { content } });
+    await edit("old output left out");
+    await edit("output left out");
+    await session.popItem();
+    expect(texts(await session.getItems())).toEqual(["output left out", "two"]);
+    await session.popItem();
+    await session.popItem();
+    expect(await session.getItems()).toEqual([]);
+  });
+
+  test("also if all of it is replaced: what a compaction replaced does not come back", async () => {
+    const session = new BoughSession(store);
+    await session.addItems(["one", "two"].map(user));
+    await (await session.open()).append({ type: "compaction", summary: "S", firstKeptEntryId: null });
+    await session.addItems([user("three")]);
+    const transaction = { type: "replace_suffix" as const, expectedSuffix: await session.getItems(), replacement: [user("new")] };
+    await session.applyHistoryTransaction({ operationId: "replace", transaction });
+    expect(texts(await session.getItems())).toEqual(["new"]);
   });
 });
 

@@ -19,11 +19,15 @@ interface HistoryItem {
   readonly item: AgentInputItem;
 }
 
-/** The history at a leaf, oldest item first, and the compaction that it starts with. */
+/** The history at a leaf, oldest item first. */
 export interface History {
-  readonly leafId: EntryId | null;
   readonly items: readonly HistoryItem[];
-  readonly compactionSeq: number | null;
+  /** False if there may be older items. */
+  readonly isWhole: boolean;
+  /** The compaction in force, if it was read. */
+  readonly compaction: Compaction | undefined;
+  /** The entries of the path that were read, newest first. */
+  readonly path: readonly Entry[];
 }
 
 const PAGE = 200;
@@ -35,26 +39,39 @@ type Replacement = ContextEditPayload["replacement"];
  * after it. With `limit`, only the newest items are read.
  */
 export async function readHistory(session: Session, limit = Number.POSITIVE_INFINITY): Promise<History> {
-  const { compaction } = await session.context();
-  const firstId = compaction?.payload.firstKeptEntryId ?? compaction?.entryId;
+  const { compaction: inForce } = await session.context();
+  const firstId = inForce?.payload.firstKeptEntryId ?? inForce?.entryId;
   const edits = new Map<EntryId, Replacement>();
-  const newestFirst: HistoryItem[] = [];
-  let summary: readonly HistoryItem[] = [];
-  let compactionSeq: number | null = null;
+  const itemsByEntry = new Map<EntryId, readonly HistoryItem[]>();
+  const path: Entry[] = [];
+  let compaction: Compaction | undefined;
+  let left = limit;
   for await (const entry of upwards(session)) {
+    path.push(entry);
     if (entry.type === "context_edit" && !edits.has(entry.targetId)) edits.set(entry.targetId, entry.replacement);
-    if (entry.id === compaction?.entryId) {
-      summary = historyItems(entry, edits.get(entry.id));
-      compactionSeq = entry.seq;
-    } else if (entry.type !== "compaction") newestFirst.push(...historyItems(entry, edits.get(entry.id)).toReversed());
-    if (entry.id === firstId || newestFirst.length >= limit) break;
+    const items = entry.type === "compaction" ? [] : historyItems(entry, edits.get(entry.id));
+    itemsByEntry.set(entry.id, items);
+    left -= items.length;
+    if (entry.type === "compaction" && entry.id === inForce?.entryId) {
+      compaction = entry;
+      itemsByEntry.set(entry.id, historyItems(entry, edits.get(entry.id)));
+    }
+    // What a compaction keeps in an order of its own is read whole.
+    if (entry.id === firstId || (left <= 0 && compaction?.keptEntryIds === undefined)) break;
   }
-  const kept = newestFirst.slice(0, limit).reverse();
-  // A compaction of the provider stands behind the items that it kept.
-  const at = compaction?.payload.keptEntryIds?.at(-1) === null ? kept.findIndex(({ entry }) => entry.seq > (compactionSeq ?? 0)) : 0;
-  const start = at === -1 ? kept.length : at;
-  const items = [...kept.slice(0, start), ...summary, ...kept.slice(start)];
-  return { leafId: session.leafId, items: kept.length >= limit ? kept : items.slice(-limit), compactionSeq };
+  const items = orderOf(path, compaction).flatMap((id) => itemsByEntry.get(id) ?? []);
+  return { items: items.slice(-limit), isWhole: left > 0, compaction, path };
+}
+
+type Compaction = Extract<Entry, { type: "compaction" }>;
+
+/** The entries of a history, oldest first: the summary stands before what its compaction kept, or where the list of these has it. */
+function orderOf(path: readonly Entry[], compaction: Compaction | undefined): readonly EntryId[] {
+  const isBefore = ({ seq }: Entry) => compaction !== undefined && seq < compaction.seq;
+  const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id).reverse();
+  const before = compaction?.keptEntryIds ?? [null, ...ids(path.filter(isBefore))];
+  const after = path.filter((entry) => !isBefore(entry) && entry !== compaction);
+  return [...before.flatMap((id) => id ?? compaction?.id ?? []), ...ids(after)];
 }
 
 async function* upwards(session: Session): AsyncGenerator<Entry, void, void> {
@@ -83,25 +100,47 @@ function isItem(item: unknown): item is AgentInputItem {
  * The writes that turn a history into `wanted`: the items that both start with stay, the others leave the branch, and the new ones are
  * appended. Entries leave the branch by a move of the leaf; those that a compaction kept, which lie above it, by a context edit.
  */
-export function rewrite({ items, compactionSeq }: History, wanted: readonly AgentInputItem[]): readonly Write[] {
+export function rewrite(history: History, wanted: readonly AgentInputItem[]): readonly Write[] {
+  const { items, compaction } = history;
   let same = 0;
   while (same < items.length && isDeepStrictEqual(items[same]?.item, wanted[same])) same += 1;
   // Of an entry with several items, those before the first changed one are written again.
   const changed = items[same];
   const from = same - (changed?.place ?? 0);
-  const removed = items.slice(from);
-  return [...removals(removed, compactionSeq), ...toWrites(entriesOf(wanted.slice(from), from === 0))];
+  const isWhole = history.isWhole && from === 0;
+  // Without its compaction the history would be what the compaction replaced.
+  const removed = isWhole && compaction !== undefined ? START_ANEW : removals(history, items.slice(from));
+  return [...removed, ...toWrites(entriesOf(wanted.slice(from), isWhole))];
 }
+
+/** The writes that begin a history without items: what was said stays in the tree. */
+export const START_ANEW: readonly Write[] = [{ kind: "moveLeaf", to: null }];
 
 /** The writes that append entries. */
 export function toWrites(entries: readonly EntryInput[]): readonly Write[] {
   return entries.map((entry) => ({ kind: "entry", entry }));
 }
 
-function removals(removed: readonly HistoryItem[], compactionSeq: number | null): readonly Write[] {
+function removals({ compaction, path }: History, removed: readonly HistoryItem[]): readonly Write[] {
   const [first] = removed;
   if (first === undefined) return [];
-  if (compactionSeq === null || first.entry.seq > compactionSeq) return [{ kind: "moveLeaf", to: first.entry.parentId }];
-  const targets = new Set(removed.map(({ entry }) => entry.id));
-  return [...targets].map((targetId): Write => ({ kind: "entry", entry: { type: "context_edit", targetId, replacement: null } }));
+  if (compaction !== undefined && first.entry.seq <= compaction.seq)
+    return [...new Set(removed.map(({ entry }) => entry.id))].map((targetId) => editOf(targetId, null));
+  return [{ kind: "moveLeaf", to: first.entry.parentId }, ...editsAbove(path, first.entry)];
+}
+
+/** The edits at and below an entry of what is above it: a move of the leaf before that entry would undo them. */
+function editsAbove(path: readonly Entry[], { seq }: Entry): readonly Write[] {
+  const left = path.filter((entry) => entry.seq >= seq);
+  const known = new Set(left.map(({ id }) => id));
+  return left.flatMap((entry) => {
+    if (entry.type !== "context_edit" || known.has(entry.targetId)) return [];
+    // The newest edit of an entry counts.
+    known.add(entry.targetId);
+    return [editOf(entry.targetId, entry.replacement)];
+  });
+}
+
+function editOf(targetId: EntryId, replacement: Replacement): Write {
+  return { kind: "entry", entry: { type: "context_edit", targetId, replacement } };
 }

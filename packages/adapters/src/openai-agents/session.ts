@@ -18,7 +18,7 @@ import {
   UserError,
 } from "@openai/agents-core";
 import { requireStore } from "../store-argument.js";
-import { readHistory, rewrite, toWrites } from "./history.js";
+import { readHistory, rewrite, START_ANEW, toWrites } from "./history.js";
 import { entriesOf } from "./items.js";
 
 /** The methods of a compactor that a session calls; `createCompactor` of `@bough/compaction` makes one. */
@@ -159,7 +159,7 @@ export class BoughSession
     const session = await this.open();
     const operations = await session.values.list(OPERATIONS);
     const removals = operations.map(({ key }): Write => ({ kind: "value", key, value: undefined }));
-    await session.write([{ kind: "moveLeaf", to: null }, ...removals], { onConflict: "follow" });
+    await session.write([...START_ANEW, ...removals], { onConflict: "follow" });
   }
 
   /**
@@ -168,7 +168,7 @@ export class BoughSession
    */
   async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
     const entries = entriesOf(items, true);
-    const start: readonly Write[] = entries.some(({ type }) => type === "compaction") ? [] : [{ kind: "moveLeaf", to: null }];
+    const start = entries.some(({ type }) => type === "compaction") ? [] : START_ANEW;
     await this.#change(async () => ({ writes: [...start, ...toWrites(entries)], result: undefined }));
   }
 
