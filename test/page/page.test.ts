@@ -75,6 +75,15 @@ describe("the page of a session", () => {
     await page.locator("#found", { hasText: "Nothing found" }).waitFor();
   });
 
+  test("goes from the last match on if a person begins with the previous one", async () => {
+    const { page } = await openPage(browser(), file);
+    await page.fill("#words", "kipped");
+    await page.locator("#found", { hasText: /^\d+ found$/ }).waitFor();
+    const total = Number.parseInt((await page.locator("#found").textContent()) ?? "", 10);
+    await page.getByRole("button", { name: "Previous match" }).click();
+    await page.locator("#found", { hasText: `${total} of ${total}` }).waitFor();
+  });
+
   test("reads a query as the command does", async () => {
     const { page } = await openPage(browser(), file);
     const marked = () => page.evaluate("[...new Set([...CSS.highlights.get('hit')].map((range) => String(range).toLowerCase()))].sort()");

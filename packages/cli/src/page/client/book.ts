@@ -40,6 +40,15 @@ export interface FoundRow {
   readonly row: { readonly text: string; readonly kind: string } | undefined;
 }
 
+/**
+ * The next of `count` matches after (before) the current one, around the ends. Without a current one (-1), that of `start`, the first one
+ * below the top of the screen, or the one before it. `start` -1: there is none.
+ */
+export function nextMatch(at: number, by: 1 | -1, count: number, start: number): number {
+  if (at < 0 && by === 1) return Math.max(start, 0);
+  return ((at >= 0 ? at : start >= 0 ? start : count) + by + count) % count;
+}
+
 /** A place in a text, in UTF-16 code units. */
 export interface Place {
   readonly start: number;

@@ -1,7 +1,7 @@
 import { createQueryFinder, type QueryFinder } from "@bough/session-core/engine";
 import { splitMatches } from "../../session/typed-text.js";
 import type { FoundInSession } from "../sent.js";
-import type { Book, Finder, FoundRow, Match, Place } from "./book.js";
+import { type Book, type Finder, type FoundRow, type Match, nextMatch, type Place } from "./book.js";
 import { make } from "./dom.js";
 import type { SessionServer } from "./server.js";
 
@@ -84,11 +84,8 @@ export class ServedFinder implements Finder {
   move(by: 1 | -1, from: number | undefined): Match | undefined {
     const count = this.#order.length;
     if (count === 0) return undefined;
-    if (this.#at >= 0) this.#at = (this.#at + by + count) % count;
-    else {
-      const start = this.#order.findIndex(({ row }) => this.#book.isShown(row) && row >= (from ?? 0));
-      this.#at = by === 1 ? Math.max(0, start) : ((start < 0 ? count : start) - 1 + count) % count;
-    }
+    const start = this.#order.findIndex(({ row }) => this.#book.isShown(row) && row >= (from ?? 0));
+    this.#at = nextMatch(this.#at, by, count, start);
     return this.current;
   }
 

@@ -1,7 +1,7 @@
 import { createQueryFinder, FoldedText, hasExpression, type QueryFinder, readQuestion } from "@bough/session-core/engine";
 import { describeMatched, TYPED_FILTERS, unfinishedQuery } from "../../session/typed-text.js";
 import { BodyText } from "./body-text.js";
-import type { Finder, FoundRow, Match, Place } from "./book.js";
+import { type Finder, type FoundRow, type Match, nextMatch, type Place } from "./book.js";
 import type { Conversation } from "./conversation.js";
 import { idOf } from "./dom.js";
 
@@ -79,8 +79,8 @@ export class Search implements Finder {
   move(by: 1 | -1, from: number | undefined): Match | undefined {
     const count = this.#matches.length;
     if (count === 0) return undefined;
-    if (this.#at < 0) this.#at = this.#startAt(by, from);
-    else this.#at = (this.#at + by + count) % count;
+    const start = this.#matches.findIndex(({ step }) => step >= (from ?? 0) && this.#conversation.isShown(step));
+    this.#at = nextMatch(this.#at, by, count, start);
     return this.current;
   }
 
@@ -91,12 +91,6 @@ export class Search implements Finder {
     const elsewhere = this.current !== undefined && !this.#conversation.isShown(this.current.step) ? ", on another branch" : "";
     if (this.#at < 0) return `${total} found${describeMatched(this.#best.matched)}`;
     return `${(this.#at + 1).toLocaleString("en-US")} of ${total}${elsewhere}`;
-  }
-
-  #startAt(by: 1 | -1, from: number | undefined): number {
-    if (from === undefined) return by === 1 ? 0 : this.#matches.length - 1;
-    const at = this.#matches.findIndex(({ step }) => step >= from && this.#conversation.isShown(step));
-    return Math.max(at, 0);
   }
 
   /** All of a query as it was typed; else its words, whatever is between them; else the most of them. */
