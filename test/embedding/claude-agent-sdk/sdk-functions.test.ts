@@ -175,6 +175,13 @@ describe("a store", () => {
     expect(await bough.load(key)).toEqual(conversation());
   });
 
+  test("lists a conversation once, also after a fork of its whole tree", async () => {
+    await store.forkSession(SESSION, { tree: true });
+    expect(await bough.listSessions(PROJECT)).toHaveLength(1);
+    for (const { id } of (await store.listSessions({ kind: "subagent" })).items) await store.forkSession(id, { tree: true });
+    expect(await bough.listSubkeys(key)).toEqual(["subagents/agent-x7"]);
+  });
+
   test("keeps odd lines as they are", async () => {
     const odd = { projectKey: PROJECT, sessionId: "22222222-2222-4333-8444-555555555555" };
     const lines = [

@@ -49,3 +49,11 @@ export function otherIdOf(id: string, { projectKey, subpath }: SessionKey): stri
     .slice(0, 8);
   return `${id}~${digest}`;
 }
+
+/** True if a session of a project is a conversation, and not a copy of one: a fork of a whole tree has the metadata of its source. */
+export function isConversation({ id, metadata: { claudeSession } }: Pick<SessionRecord, "id" | "metadata">, projectKey: string): boolean {
+  if (typeof claudeSession !== "string") return false;
+  const key = { projectKey, sessionId: claudeSession };
+  const plain = conversationIdOf(key);
+  return id === plain || id === otherIdOf(plain, key);
+}

@@ -13,7 +13,7 @@ import * as rules from "@bough/session-core/arguments";
 import { SerialQueue } from "@bough/session-core/engine";
 import { isObject } from "@bough/session-core/wire";
 import { requireStore } from "../store-argument.js";
-import { agentOf, conversationIdOf, isOf, mayBecome, metadataOf, otherIdOf } from "./names.js";
+import { agentOf, conversationIdOf, isConversation, isOf, mayBecome, metadataOf, otherIdOf } from "./names.js";
 import { isSummary, readTranscript, SUMMARY, withExtra } from "./stored-transcript.js";
 import { Transcript, TranscriptMovedError } from "./transcript.js";
 
@@ -85,7 +85,7 @@ export class BoughSessionStore implements SessionStore {
     for await (const { items } of this.#pages({ metadata: { claudeProject: projectKey, claudeSubpath: null } })) {
       const values = await this.#store.valuesOf(
         SUMMARY,
-        items.map(({ id }) => id),
+        items.filter((record) => isConversation(record, projectKey)).map(({ id }) => id),
       );
       for (const { value } of values.values()) if (isSummary(value)) summaries.push(value);
     }
@@ -93,10 +93,10 @@ export class BoughSessionStore implements SessionStore {
   }
 
   async listSubkeys({ projectKey, sessionId }: { projectKey: string; sessionId: string }): Promise<string[]> {
-    const subkeys: string[] = [];
+    const subkeys = new Set<string>();
     for await (const { items } of this.#pages({ metadata: { claudeProject: projectKey, claudeSession: sessionId } }))
-      for (const { metadata } of items) if (typeof metadata["claudeSubpath"] === "string") subkeys.push(metadata["claudeSubpath"]);
-    return subkeys;
+      for (const { metadata } of items) if (typeof metadata["claudeSubpath"] === "string") subkeys.add(metadata["claudeSubpath"]);
+    return [...subkeys];
   }
 
   /** Deletes a transcript; of a conversation also the sessions of its agents. */
