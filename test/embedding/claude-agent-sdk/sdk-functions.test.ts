@@ -182,6 +182,17 @@ describe("a store", () => {
     expect(await bough.listSubkeys(key)).toEqual(["subagents/agent-x7"]);
   });
 
+  test("has nothing left to flush after a flush, however many transcripts there were", async () => {
+    const place = await openStore({ path: ":memory:" });
+    const many = new BoughSessionStore(place);
+    const message = { role: "user", content: "hello" };
+    for (let at = 0; at < 40; at += 1)
+      await many.append({ projectKey: PROJECT, sessionId: `session-${at}` }, [{ type: "user", uuid: uuid(at), parentUuid: null, message }]);
+    await many.flush();
+    await place.close();
+    await many.flush();
+  });
+
   test("keeps odd lines as they are", async () => {
     const odd = { projectKey: PROJECT, sessionId: "22222222-2222-4333-8444-555555555555" };
     const lines = [

@@ -45,6 +45,7 @@ export class BoughSessionStore implements SessionStore {
   /** The transcripts used last, oldest first. */
   readonly #open = new Map<string, Transcript>();
   readonly #queues = new Map<string, SerialQueue>();
+  /** The transcripts with lines that may be in no entry yet. */
   readonly #touched = new Map<string, SessionKey>();
 
   constructor(store: Store) {
@@ -146,7 +147,10 @@ export class BoughSessionStore implements SessionStore {
     this.#queues.set(name, queue);
     const result = queue.run(work);
     const done = () => {
-      if (!queue.isBusy) this.#queues.delete(name);
+      if (queue.isBusy) return;
+      this.#queues.delete(name);
+      // After an error the transcript is not in memory, and its lines are not flushed.
+      if (this.#open.get(name)?.hasWaiting === false) this.#touched.delete(name);
     };
     result.then(done, done);
     return result;
