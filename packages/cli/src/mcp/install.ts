@@ -11,6 +11,7 @@ import { errorLine } from "../format/error-text.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { findProgram } from "../terminal/run-program.js";
+import { requirePlace } from "../terminal/user-folder.js";
 import type { McpClient, StartLine } from "./clients.js";
 
 /** The entry of this server in the config of a client, and what writing it would change. */
@@ -30,9 +31,10 @@ export interface Installation {
  *
  * @throws {ClientConfigError} the file cannot be read or is damaged; from `write` also: it cannot take the entry, or its folder cannot be
  * made. Nothing was written.
+ * @throws {CommandError} NO_HOME.
  */
 export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
-  const file = client.file({ env: io.env, home: io.home, platform: platform() });
+  const file = requirePlace(io, client.file({ env: io.env, home: io.home, platform: platform() }));
   const before = await readClientFile(file);
   const entry = client.entry(startLine(io, client, args));
   const config = client.format === "json" ? jsonConfig(file, before) : tomlConfig(file, before);

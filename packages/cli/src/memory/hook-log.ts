@@ -22,14 +22,16 @@ export interface GivenMemory {
 /** The log keeps its newer half when it grows beyond this, in bytes. */
 const MAX_LOG = 2_000_000;
 
-/** The path of the log, `bough/hook.jsonl` in `XDG_STATE_HOME` or `~/.local/state`. */
-function hookLogPath(io: Pick<Io, "env" | "home">): string {
-  return join(userFolder(io, "XDG_STATE_HOME"), "bough", "hook.jsonl");
+/** The path of the log, `bough/hook.jsonl` in `XDG_STATE_HOME` or `~/.local/state`; undefined: there is no home directory, and no log. */
+function hookLogPath(io: Pick<Io, "env" | "home">): string | undefined {
+  const folder = userFolder(io, "XDG_STATE_HOME");
+  return folder === "" ? undefined : join(folder, "bough", "hook.jsonl");
 }
 
 /** Adds a line to the log, which only its owner may read. */
 export async function logMemory(io: Pick<Io, "env" | "home">, given: GivenMemory): Promise<void> {
   const path = hookLogPath(io);
+  if (path === undefined) return;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await appendFile(path, `${JSON.stringify(given)}\n`, { mode: 0o600 });
   if ((await stat(path)).size > MAX_LOG) await halve(path);
@@ -43,7 +45,9 @@ async function halve(path: string): Promise<void> {
 
 /** Reads the log, oldest first. Lines that are damaged are left out. */
 export async function readHookLog(io: Pick<Io, "env" | "home">): Promise<readonly GivenMemory[]> {
-  const text = await readFile(hookLogPath(io), "utf8").catch((error: unknown) => {
+  const path = hookLogPath(io);
+  if (path === undefined) return [];
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return "";
     throw error;
   });

@@ -8,6 +8,7 @@ import { ClientConfigError } from "../errors.js";
 import { BYTE_ORDER_MARK, lineBreakOf, makeFolder, memberOf, readClientFile, readJson, startLine } from "../mcp/install.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
+import { requirePlace } from "../terminal/user-folder.js";
 import { type HookAgent, PLUGIN_MARK } from "./hook-agents.js";
 
 /** A change of an agent's settings that was prepared, and not made yet. */
@@ -27,7 +28,7 @@ export interface HookChange {
  * @throws {ClientConfigError} the settings cannot be read or are damaged; from `write` also: they cannot take the hook. Nothing was written.
  */
 export async function prepareHook(io: Io, agent: HookAgent, args: readonly string[]): Promise<HookChange> {
-  const file = agent.file(io);
+  const file = requirePlace(io, agent.file(io));
   const before = await readClientFile(file);
   const { command, args: rest } = startLine(io, { knowsPath: true }, args);
   if (agent.kind === "plugin") return preparePlugin(io, file, before, agent.text([command, ...rest]));
@@ -62,7 +63,7 @@ function requireOwn(file: string, before: string | undefined): void {
 
 /** Prepares the removal of the hook of an agent; `nothing`: there is none. Everything else in the file stays. @throws {ClientConfigError} */
 export async function prepareRemoval(io: Io, agent: HookAgent): Promise<HookChange> {
-  const file = agent.file(io);
+  const file = requirePlace(io, agent.file(io));
   const before = await readClientFile(file);
   const none: HookChange = { file, found: "nothing", text: "", write: async () => undefined };
   if (before === undefined) return none;

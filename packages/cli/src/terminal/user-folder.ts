@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { CommandError } from "../errors.js";
 import type { Io } from "./io.js";
 
 const DEFAULTS = { XDG_CONFIG_HOME: ".config", XDG_DATA_HOME: ".local/share", XDG_STATE_HOME: ".local/state" } as const;
@@ -8,4 +9,14 @@ export function userFolder({ env, home }: Pick<Io, "env" | "home">, kind: keyof 
   const set = env[kind];
   if (set !== undefined && isAbsolute(set)) return set;
   return home === "" ? "" : join(home, DEFAULTS[kind]);
+}
+
+/**
+ * Returns the path of a file of another program, unless it is relative because there is no home directory: it would lead into the working directory.
+ *
+ * @throws {CommandError} NO_HOME.
+ */
+export function requirePlace({ home }: Pick<Io, "home">, file: string): string {
+  if (home !== "" || isAbsolute(file)) return file;
+  throw new CommandError("NO_HOME", `There is no home directory for ${file}. Set HOME.`);
 }
