@@ -250,6 +250,16 @@ describe("errors are those of pi", () => {
 const SESSIONS = realSession("pi");
 
 describe("a session that Bough imported", () => {
+  test("keeps after a compaction what the compaction names, in the order of its list", async () => {
+    const session = await store.createSession({ id: "codex" });
+    await session.append([userMessage("First?"), assistantMessage("One."), userMessage("Second?"), assistantMessage("Two.")]);
+    const [first, , second] = await session.path();
+    const keptEntryIds = [second?.id ?? "", first?.id ?? "", null];
+    const { id } = await session.append({ type: "compaction", summary: "Tabs.", firstKeptEntryId: first?.id ?? "", keptEntryIds });
+    const pi = await repo.open({ id: "codex" });
+    expect(await pi.getEntry(id, HERE)).toMatchObject({ retainedTail: [{ content: "Second?" }, { content: "First?" }] });
+  });
+
   test("opens with its tree, name, labels, model and compactions", async () => {
     const entry = (id: string, parentId: string | null, rest: object) => ({ id, parentId, timestamp: "2026-01-01T00:00:00.000Z", ...rest });
     const message = (text: string, at: number) => ({ type: "message", message: at % 2 === 0 ? user(text) : reply(text) });

@@ -30,19 +30,20 @@ export async function storedTail(session: Session, parentId: string | null, tail
   return held;
 }
 
-/** The messages that a compaction keeps. */
+/** The messages that a compaction keeps: all from the first one on, or those that it names, in the order of its list. */
 export async function keptTail(session: Session, entry: Extract<Entry, { type: "compaction" }>): Promise<readonly PiMessage[]> {
   const { retainedTail } = entry;
   if (Array.isArray(retainedTail)) return retainedTail.filter(isMessage);
-  const { firstKeptEntryId, parentId } = entry;
+  const { firstKeptEntryId, keptEntryIds, parentId } = entry;
   if (firstKeptEntryId === null || parentId === null) return [];
-  const tail: PiMessage[] = [];
+  const tail = new Map<string, PiMessage>();
   for await (const kept of walkUp(session, parentId)) {
     const message = tailMessage(kept);
-    if (message !== undefined) tail.push(message);
+    if (message !== undefined) tail.set(kept.id, message);
     if (kept.id === firstKeptEntryId) break;
   }
-  return tail.reverse();
+  const order = keptEntryIds ?? [...tail.keys()].reverse();
+  return order.flatMap((id) => (id === null ? [] : (tail.get(id) ?? [])));
 }
 
 function isMessage(value: unknown): value is PiMessage {
