@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { EntryId } from "@bough/session-core";
+import { groupBy } from "@bough/session-core/engine";
 import { compactionSummaryText, isObject, type JsonObject, stringAt, tryStringify } from "@bough/session-core/wire";
 import type { KeptEntries } from "../source/payloads.js";
 import { isOutput, summaryIn } from "./items.js";
@@ -73,12 +74,11 @@ export class Window {
 
   /** Returns the items of a list that have a content. An entry of several items is repeated if the list has all of them. */
   find(list: readonly unknown[], message: string): readonly ListedItem[] {
-    const waiting = new Map<string, EntryId[]>();
-    for (const [key, entryId] of this.#items) waiting.set(key, [...(waiting.get(key) ?? []), entryId]);
+    const waiting = groupBy(this.#items, ([key]) => key);
     const listed = list.filter(isObject).flatMap((item): ListedItem[] => {
       if (isSummary(item, message)) return [{ item, entryId: null }];
       const key = keyOf(item);
-      return key === undefined ? [] : [{ item, entryId: waiting.get(key)?.shift() }];
+      return key === undefined ? [] : [{ item, entryId: waiting.get(key)?.shift()?.[1] }];
     });
     const found = countBy(listed.map(({ entryId }) => entryId));
     const all = countBy<EntryId | null | undefined>(this.#items.map(([, entryId]) => entryId));

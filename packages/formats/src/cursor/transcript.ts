@@ -42,10 +42,6 @@ export class TranscriptConversation implements LogConversation {
     return { ...this.#chain.state, openCalls: this.#openCalls, sentAtMs: this.#sentAtMs ?? null };
   }
 
-  mayWait(): boolean {
-    return false;
-  }
-
   *finish(): Generator<SourceRecord, void, void> {}
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {

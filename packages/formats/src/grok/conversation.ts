@@ -104,6 +104,10 @@ export class AcpConversation implements LogConversation {
     return this.#pending !== undefined;
   }
 
+  mayWait(): boolean {
+    return true;
+  }
+
   get state(): JsonObject {
     const names = this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) };
     return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts, checkpoint: this.#checkpoint, ...names };

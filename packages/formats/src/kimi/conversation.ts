@@ -103,6 +103,10 @@ export class KimiConversation implements LogConversation {
     return this.#step !== undefined;
   }
 
+  mayWait({ type }: JsonObject): boolean {
+    return type === "context.append_loop_event";
+  }
+
   get state(): JsonObject {
     return {
       chain: this.#chain.state,

@@ -1,5 +1,5 @@
 import type { EntryId } from "@bough/session-core";
-import type { SourceRecord } from "@bough/session-core/engine";
+import { groupBy, type SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, parseTime, stringAt } from "@bough/session-core/wire";
 import { LEAF_MARK } from "./marks.js";
 
@@ -30,9 +30,7 @@ export class SkippedLines {
 
   /** The runs with the ids of their lines: a JSON value. */
   get state(): readonly JsonObject[] {
-    const ids = new Map<SkippedRun, string[]>();
-    for (const [id, run] of this.#runs) ids.set(run, [...(ids.get(run) ?? []), id]);
-    return [...ids].map(([run, of]) => ({ ...run, ids: of }));
+    return [...groupBy(this.#runs, ([, run]) => run)].map(([run, of]) => ({ ...run, ids: of.map(([id]) => id) }));
   }
 
   /** Adds the line `id` with the parent `parentId` of the file. */

@@ -100,10 +100,6 @@ export class PiConversation implements LogConversation {
     }
   }
 
-  mayWait(): boolean {
-    return false;
-  }
-
   *read(object: JsonObject, line: SourceLine): Generator<SourceRecord, void, void> {
     if (!this.#hasSettings) yield* this.#readSettings();
     if (line.number === this.#file.headerLine || line.number === this.#file.titleLine) return;

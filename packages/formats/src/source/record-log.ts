@@ -8,7 +8,7 @@ export interface LogConversation {
   read(record: JsonObject, line: SourceLine): Iterable<SourceRecord>;
   /** True while records were read that become an entry with later ones, such as the pieces of a reply. */
   readonly isPending: boolean;
-  /** False for a record that never becomes an entry with later ones: the state before it is not made. Default: any record may. */
+  /** True for a record that may become an entry with later ones: the state before it is made. Default: none does. */
   mayWait?(record: JsonObject): boolean;
   /** The state from which a later reading continues: a small JSON value. It is asked for only while nothing is pending. */
   readonly state: JsonObject;
@@ -42,7 +42,7 @@ export function readRecordLog(
         continue;
       }
       const { line, object } = read;
-      if (!line.hasLineBreak || mayWait(conversation, object)) before ??= { ...end, state: conversation.state };
+      if (!line.hasLineBreak || conversation.mayWait?.(object) === true) before ??= { ...end, state: conversation.state };
       yield* conversation.read(object, line);
       if (conversation.isPending || !line.hasLineBreak) continue;
       before = undefined;
@@ -53,8 +53,4 @@ export function readRecordLog(
     yield* conversation.finish();
   }
   return { records, position: () => position };
-}
-
-function mayWait(conversation: LogConversation, record: JsonObject): boolean {
-  return conversation.mayWait?.(record) ?? true;
 }
