@@ -3,6 +3,7 @@
 // language of search, the import of a session. @bough/postgres is an engine that uses nothing else. docs/engine.md describes the parts.
 
 export { raceAbort, SerialQueue } from "./async/promises.js";
+export { countAtMost, countBefore } from "./collections/binary-search.js";
 export { groupBy } from "./collections/group-by.js";
 export { copyJson, decodeBytes, jsonText, MAX_JSON_LENGTH, parseEncoded } from "./entry/json.js";
 export {

@@ -1,9 +1,8 @@
 import { setImmediate as pause } from "node:timers/promises";
 import type { EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { SerialQueue } from "@bough/session-core/engine";
+import { countAtMost, SerialQueue } from "@bough/session-core/engine";
 import { CONVERSATION_TYPES, isPrivate, isTyped } from "@bough/session-core/view";
 import type { HeldReplies } from "../session/store-watcher.js";
-import { countAtMost } from "../tree/binary-search.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
 import { BranchShape } from "./branches.js";

@@ -1,7 +1,7 @@
+import { countBefore } from "@bough/session-core/engine";
 import { graphemeBefore, graphemesOf, lineEnd } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
-import { countBefore } from "../tree/binary-search.js";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 

@@ -1,4 +1,4 @@
-import { countAtMost } from "./binary-search.js";
+import { countAtMost } from "@bough/session-core/engine";
 
 /**
  * The keys that the user folded and unfolded: row numbers of subtrees, and keys of groups (`Layout`). The layout adds those that are

@@ -1,4 +1,4 @@
-import { countAtMost, countBefore } from "./binary-search.js";
+import { countAtMost, countBefore } from "@bough/session-core/engine";
 import { hasOnlyCalls } from "./filter.js";
 import { childrenOf, isBranchPoint, isSegmentStart, type RowOrder, ranksWhere } from "./row-order.js";
 import type { LayoutOptions } from "./shown-rows.js";

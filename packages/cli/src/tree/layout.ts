@@ -1,4 +1,4 @@
-import { countAtMost } from "./binary-search.js";
+import { countAtMost } from "@bough/session-core/engine";
 import { isFailedResult, isFromUser } from "./filter.js";
 import { Folds } from "./folds.js";
 import { branchesIn, type CallSummary, countCalls, type Group, initialFolds, ranksOf } from "./groups.js";

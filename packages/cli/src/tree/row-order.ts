@@ -1,4 +1,4 @@
-import { countAtMost } from "./binary-search.js";
+import { countAtMost } from "@bough/session-core/engine";
 import type { FoldedRanges } from "./folds.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
 

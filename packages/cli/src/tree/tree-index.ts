@@ -1,6 +1,6 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
+import { countBefore } from "@bough/session-core/engine";
 import { splitPreview } from "@bough/session-core/view";
-import { countBefore } from "./binary-search.js";
 import { filterBits, hasOnlyCalls } from "./filter.js";
 
 /** No row; as a parent: the row is a first entry. */

@@ -1,3 +1,5 @@
+import { countBefore } from "@bough/session-core/engine";
+
 /** Most comparisons of a block of lines in which no line is the only one of its kind on both sides. */
 const MOST_COMPARED = 250_000;
 
@@ -73,14 +75,9 @@ function longestChain(pairs: readonly Pair[]): readonly Pair[] {
   const ends: number[] = [];
   const previous: number[] = [];
   for (const [index, [old]] of pairs.entries()) {
-    let [low, high] = [0, ends.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((pairs[ends[middle] ?? 0]?.[0] ?? 0) < old) low = middle + 1;
-      else high = middle;
-    }
-    previous.push(low === 0 ? -1 : (ends[low - 1] ?? -1));
-    ends[low] = index;
+    const lower = countBefore(ends.length, (at) => (pairs[ends[at] ?? 0]?.[0] ?? 0) < old);
+    previous.push(ends[lower - 1] ?? -1);
+    ends[lower] = index;
   }
   const chain: Pair[] = [];
   for (let at = ends.at(-1) ?? -1; at >= 0; at = previous[at] ?? -1) {

@@ -1,4 +1,4 @@
-import type { QueryFinder, QueryMatch } from "@bough/session-core/engine";
+import { countAtMost, type QueryFinder, type QueryMatch } from "@bough/session-core/engine";
 import { takeStart } from "@bough/session-core/view";
 
 /** Some lines of the text of an entry. */
@@ -89,13 +89,7 @@ function lineStarts(lines: readonly string[]): readonly number[] {
 
 /** The index of the line that contains an offset. */
 function findLine(starts: readonly number[], offset: number): number {
-  let [low, high] = [0, starts.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return countAtMost(starts, offset) - 1;
 }
 
 /** Lines `from` to `to`; `shown`: what one of them must show, as an offset in it. */

@@ -1,3 +1,5 @@
+import { countBefore } from "../collections/binary-search.js";
+
 // Cutting texts. Lengths are in UTF-16 code units, and no cut splits a surrogate pair.
 
 /**
@@ -201,13 +203,8 @@ export function visibleText(text: string): VisibleText | undefined {
   if (from === 0) return undefined;
   keep(text.length);
   const toOriginal = (index: number) => {
-    let [low, high] = [0, pieces.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((pieces[middle]?.at ?? 0) <= index) low = middle;
-      else high = middle - 1;
-    }
-    const { at: start = 0, from: original = 0 } = pieces[low] ?? {};
+    const last = countBefore(pieces.length, (at) => (pieces[at]?.at ?? 0) <= index) - 1;
+    const { at: start = 0, from: original = 0 } = pieces[Math.max(last, 0)] ?? {};
     return original + index - start;
   };
   return { text: pieces.map((piece) => piece.text).join(""), toOriginal };

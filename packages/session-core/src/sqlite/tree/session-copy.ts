@@ -1,3 +1,4 @@
+import { countBefore } from "../../collections/binary-search.js";
 import { groupBy } from "../../collections/group-by.js";
 import { customTypeOf, toEntryKind } from "../../entry/kinds.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
@@ -394,13 +395,8 @@ class Places {
   /** The place of a row number; null for null, and for one that is not in the session. Cost: a binary search. */
   placeOf(seq: EntrySeq | null): number | null {
     if (seq === null) return null;
-    let [low, high] = [0, this.#seqs.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#seqs[middle] ?? seq) < seq) low = middle + 1;
-      else high = middle;
-    }
-    return this.#seqs[low] === seq ? low + 1 : null;
+    const before = countBefore(this.#seqs.length, (at) => (this.#seqs[at] ?? seq) < seq);
+    return this.#seqs[before] === seq ? before + 1 : null;
   }
 }
 
