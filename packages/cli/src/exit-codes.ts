@@ -271,6 +271,7 @@ const EXITS = {
       SERVER_LOGIN: { meaning: "The PostgreSQL server refused the login", hint: "Give the password in PGPASSWORD, ~/.pgpass or the URL." },
       SERVER_RIGHTS: { meaning: "The database user lacks a right; nothing was written" },
       SOURCE_UNREADABLE: { meaning: "`import`: the path cannot be read: no permission, a pipe or device, or a cycle of symbolic links" },
+      STORE_DENIED: { meaning: "The permissions of the store's file or folder do not let this user open it; nothing was written" },
       STORE_FULL: { meaning: "No space left on the disk; nothing was written", hint: "Free some space, then run the command again." },
       STORE_LOCKED: {
         meaning: "The store is locked, and no key was given; no byte was changed",

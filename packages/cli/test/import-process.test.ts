@@ -120,8 +120,20 @@ test("a store in a folder that cannot be written is refused, with the reason and
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const { status, stderr } = importing(here, [here.path("s.jsonl")], nobody);
   expect({ status, stderr }).toEqual({
-    status: 7,
-    stderr: `bough: Cannot open ${here.store}: the folder ${here.folder} is not writable; change its permissions or name another path. (STORE_UNAVAILABLE)\n`,
+    status: 9,
+    stderr: `bough: Cannot open ${here.store}: the folder ${here.folder} is not writable; change its permissions or name another path. (STORE_DENIED)\n`,
+  });
+});
+
+test("a store that this user may not read is refused, as one without rights", () => {
+  const here = world();
+  pi(here, "s.jsonl", "s");
+  expect(importing(here, [here.path("s.jsonl")]).status).toBe(0);
+  chmodSync(here.store, 0);
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  expect(importing(here, [here.path("s.jsonl")], nobody)).toMatchObject({
+    status: 9,
+    stderr: expect.stringMatching(/\(EACCES\).*\(STORE_DENIED\)\n$/),
   });
 });
 

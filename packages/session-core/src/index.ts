@@ -155,6 +155,7 @@ export {
   StoreBusyError,
   StoreClosedError,
   StoreDamagedError,
+  StoreDeniedError,
   StoreFullError,
   StoreInUseError,
   StoreLockedError,

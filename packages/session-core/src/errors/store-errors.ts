@@ -113,8 +113,19 @@ export class PayloadDamagedError extends BoughError {
   }
 }
 
+/** The permissions of the file or of its folder do not let this user open it. Nothing was written. */
+export class StoreDeniedError extends BoughError {
+  readonly code = "STORE_DENIED";
+  readonly path: string;
+
+  constructor(path: string, reason: string, options?: { cause: unknown }) {
+    super(`Cannot open ${path}: ${reason}.`, options);
+    this.path = path;
+  }
+}
+
 /**
- * The file cannot be opened or read: permissions, a missing folder, a device. Or another program replaced,
+ * The file cannot be opened or read: a missing folder, a device, an error of the disk. Or another program replaced,
  * truncated or moved the file while it was open: a write that throws this may be in the old file; repeat it with the same ids.
  */
 export class StoreUnavailableError extends BoughError {

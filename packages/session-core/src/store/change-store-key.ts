@@ -33,7 +33,7 @@ const OPTIONS = optionsOf(
  * @throws {StoreNotFoundError | ForeignFileError | NewerStoreError} there is no store at `path`.
  * @throws {StoreLockedError | WrongKeyError | StoreNotLockedError} the store and `key` do not fit.
  * @throws {StoreInUseError} the store is open, in this process or in another. Nothing was changed.
- * @throws {StoreFullError | StoreUnavailableError | StoreReadOnlyError} the copy cannot be written. Nothing was changed.
+ * @throws {StoreFullError | StoreUnavailableError | StoreDeniedError | StoreReadOnlyError} the copy cannot be written. Nothing was changed.
  * @throws {CiphersMissingError} the package for locked stores is not installed.
  * @example
  * const notLocked = await openStore({ path: "notes.db" });

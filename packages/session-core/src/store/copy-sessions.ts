@@ -224,7 +224,16 @@ const UNCHANGED: Omit<SessionCopyResult, "sessionId"> = {
 
 /** The codes of errors that the other sessions would meet as well: they end the copy. Any other is of one session, which is reported as failed. */
 const OF_STORE: ReadonlySet<string> = new Set([
-  ...["STORE_CLOSED", "STORE_FULL", "STORE_READ_ONLY", "STORE_UNAVAILABLE", "STORE_DAMAGED", "STORE_NOT_FOUND", "NEWER_STORE"],
+  ...[
+    "STORE_CLOSED",
+    "STORE_FULL",
+    "STORE_READ_ONLY",
+    "STORE_UNAVAILABLE",
+    "STORE_DENIED",
+    "STORE_DAMAGED",
+    "STORE_NOT_FOUND",
+    "NEWER_STORE",
+  ],
   ...["SERVER_UNAVAILABLE", "SERVER_LOGIN", "SERVER_RIGHTS", "SERVER_FULL", "SERVER_UNSUITABLE", "DATABASE_NOT_FOUND"],
   ...["CONNECTION_LOST", "POOL_EXHAUSTED"],
 ]);

@@ -107,7 +107,7 @@ const OPTIONS = optionsOf(
  * @throws {StoreNotLockedError} a key was given for a store that is not locked; no byte was changed.
  * @throws {CiphersMissingError} a key was given, and the package for locked stores is not installed.
  * @throws {InvalidArgumentError} an option is of the wrong type or out of range.
- * @throws {StoreUnavailableError | StoreReadOnlyError | StoreBusyError | StoreDamagedError}
+ * @throws {StoreUnavailableError | StoreDeniedError | StoreReadOnlyError | StoreBusyError | StoreDamagedError}
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);

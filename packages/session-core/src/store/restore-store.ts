@@ -46,7 +46,7 @@ const OPTIONS = optionsOf(
  * @throws {BackupDamagedError} it has an integrity violation.
  * @throws {StoreLockedError | WrongKeyError | StoreNotLockedError} the backup, or the store, and the key do not fit.
  * @throws {StoreInUseError} the store is open, in this process or in another. Nothing was replaced.
- * @throws {StoreUnavailableError | StoreFullError | StoreReadOnlyError} the folder of the store cannot be written.
+ * @throws {StoreUnavailableError | StoreDeniedError | StoreFullError | StoreReadOnlyError} the folder of the store cannot be written.
  * @example
  * const { keptAt } = await restoreStore({ backup: "backup.db", path: "sessions.db" });
  */

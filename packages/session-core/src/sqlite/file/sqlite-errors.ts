@@ -2,7 +2,15 @@ import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import { MAX_JSON_LENGTH } from "../../entry/json.js";
 import { TooLargeError } from "../../errors/session-errors.js";
-import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../../errors/store-errors.js";
+import {
+  StoreBusyError,
+  StoreDamagedError,
+  StoreDeniedError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+} from "../../errors/store-errors.js";
+import { isSystemError } from "../../errors/system-error.js";
 
 /** An error of better-sqlite3. `code` is the name of the extended result code of SQLite. */
 interface SqliteError extends Error {
@@ -38,7 +46,7 @@ export function toStoreError(error: unknown, path: string, busyTimeoutMs: number
     case "SQLITE_NOTADB":
       return new StoreDamagedError(path, options);
     case "SQLITE_CANTOPEN":
-      return new StoreUnavailableError(path, whyNotWritable(dirname(path)) ?? error.message, options);
+      return toOpeningError(error, path);
     case "SQLITE_IOERR":
     case "SQLITE_PERM":
       return new StoreUnavailableError(path, error.message, options);
@@ -62,11 +70,16 @@ export function toOpenError(error: unknown, path: string, busyTimeoutMs: number)
   return toStoreError(error, path, busyTimeoutMs);
 }
 
-/** Converts errors of the file system, such as a missing folder or permission. */
-function toFileError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error && "errno" in error && "code" in error)) return error;
-  return new StoreUnavailableError(path, describeFileError(String(error.code)), { cause: error });
+/** Converts errors of the file system, such as a missing folder or permission. Returns other errors unchanged. */
+export function toFileError(error: unknown, path: string): unknown {
+  if (!isSystemError(error)) return error;
+  const reason = describeFileError(error.code);
+  return DENIED.has(error.code)
+    ? new StoreDeniedError(path, reason, { cause: error })
+    : new StoreUnavailableError(path, reason, { cause: error });
 }
+
+const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM"]);
 
 /** Errors of the file system, and what to do about each. */
 const FILE_REASONS: Readonly<Record<string, string>> = {
@@ -81,20 +94,20 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Describes an error code of the file system; returns unknown codes unchanged. */
-export function describeFileError(code: string): string {
+function describeFileError(code: string): string {
   return Object.hasOwn(FILE_REASONS, code) ? (FILE_REASONS[code] ?? code) : code;
 }
 
-/** Returns why the folder is not writable, which SQLite does not report; undefined if it is writable. */
-function whyNotWritable(folder: string): string | undefined {
+/** The error of a file that SQLite cannot open: it does not report what its folder does not allow. */
+function toOpeningError(error: SqliteError, path: string): unknown {
+  const folder = dirname(path);
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    const isDenied = error.code === "EACCES" || error.code === "EPERM";
-    return isDenied
-      ? `the folder ${folder} is not writable; change its permissions or name another path`
-      : describeFileError(String(error.code));
+    return new StoreUnavailableError(path, error.message, { cause: error });
+  } catch (denied) {
+    if (!isSystemError(denied)) throw denied;
+    if (!DENIED.has(denied.code)) return new StoreUnavailableError(path, describeFileError(denied.code), { cause: error });
+    const reason = `the folder ${folder} is not writable; change its permissions or name another path`;
+    return new StoreDeniedError(path, reason, { cause: error });
   }
 }

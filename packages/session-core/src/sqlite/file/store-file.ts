@@ -2,13 +2,14 @@ import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync 
 import {
   ForeignFileError,
   NewerStoreError,
+  StoreDeniedError,
   StoreLockedError,
   StoreNotFoundError,
   StoreUnavailableError,
   WrongKeyError,
 } from "../../errors/store-errors.js";
-import { errorCode, isSystemError } from "../../errors/system-error.js";
-import { describeFileError } from "./sqlite-errors.js";
+import { errorCode } from "../../errors/system-error.js";
+import { toFileError } from "./sqlite-errors.js";
 import { looksLocked, pageBytesOf, StoreLock } from "./store-lock.js";
 
 /** The `application_id` in the header of every store: "Bgh1" in ASCII. */
@@ -185,7 +186,7 @@ export class StoreFile {
     this.#start = this.#decrypt(this.#readStart(HEADER_BYTES));
   }
 
-  /** Returns the file at `path`, or undefined. `key`: what opens it if it is locked. @throws {ForeignFileError | StoreUnavailableError} */
+  /** Returns the file at `path`, or undefined. `key`: what opens it if it is locked. @throws {ForeignFileError | StoreUnavailableError | StoreDeniedError} */
   static find(path: string, key?: string): StoreFile | undefined {
     return withTypedErrors(path, () => {
       const stats = statSync(path, { throwIfNoEntry: false });
@@ -276,7 +277,7 @@ export class StoreFile {
       this.requireCurrent(0);
       return false;
     } catch (error) {
-      if (error instanceof StoreUnavailableError) return true;
+      if (error instanceof StoreUnavailableError || error instanceof StoreDeniedError) return true;
       throw error;
     }
   }
@@ -285,7 +286,7 @@ export class StoreFile {
     try {
       this.#lossReason = this.#findLossReason();
     } catch (error) {
-      throw toTypedError(this.path, error);
+      throw toFileError(error, this.path);
     }
   }
 
@@ -344,15 +345,11 @@ function isSameFile(path: string, { dev, ino }: FileId): boolean {
   return now !== undefined && now.ino === ino && now.dev === dev;
 }
 
-/** Runs `access` and converts errors of the file system to `StoreUnavailableError`. */
+/** Runs `access` and converts errors of the file system. @throws {StoreUnavailableError | StoreDeniedError} */
 function withTypedErrors<T>(path: string, access: () => T): T {
   try {
     return access();
   } catch (error) {
-    throw toTypedError(path, error);
+    throw toFileError(error, path);
   }
-}
-
-function toTypedError(path: string, error: unknown): unknown {
-  return isSystemError(error) ? new StoreUnavailableError(path, describeFileError(error.code), { cause: error }) : error;
 }
