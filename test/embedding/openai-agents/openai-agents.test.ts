@@ -1,6 +1,15 @@
 import { BoughSession } from "@bough/adapters/openai-agents";
 import { createCompactor } from "@bough/compaction";
-import { openStore, type Store, toOpenAiResponses, userMessage } from "@bough/session-core";
+import {
+  type ContextMessage,
+  type Entry,
+  type EntryInput,
+  openStore,
+  type Store,
+  textOf,
+  toOpenAiResponses,
+  userMessage,
+} from "@bough/session-core";
 import { Agent, type AgentInputItem, MemorySession, RunContext, run, tool, Usage } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents-core/testing";
 import fc from "fast-check";
@@ -325,6 +334,46 @@ describe("the history is what the model sees", () => {
     await session.popItem();
     expect(texts(await session.getItems())).toEqual(expected.slice(0, 2));
     expect(await session.popItem()).toBeUndefined();
+  });
+
+  const at = fc.nat(99);
+  const change = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ do: fc.constant("say" as const) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("compact" as const), at, kept: fc.option(fc.array(fc.nat(9))) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("edit" as const), at, content: fc.constantFrom("edited", null) }) },
+  );
+
+  /** The entry of a change to a path. */
+  function entryFor(one: typeof change extends fc.Arbitrary<infer T> ? T : never, path: readonly Entry[]): EntryInput {
+    if (one.do === "say" || path.length === 0) return userMessage(`said ${path.length}`);
+    const from = path.slice(one.at % path.length);
+    const [target] = from;
+    const targetId = target?.id ?? "";
+    if (one.do === "edit") {
+      const replacement = one.content === null || target?.type !== "message" ? null : { content: one.content };
+      return { type: "context_edit", targetId, replacement };
+    }
+    const named = one.kept?.map((index) => from[index % from.length]?.id ?? "");
+    const kept = named === undefined ? {} : { keptEntryIds: [null, ...new Set(named)] };
+    return { type: "compaction", summary: `summary ${path.length}`, firstKeptEntryId: targetId, ...kept };
+  }
+
+  const seenText = (message: ContextMessage) =>
+    message.role === "compactionSummary" ? message.summary : message.role === "user" ? textOf(message.content) : message.role;
+
+  test("whatever is appended, edited, compacted and undone", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 14 }), async (changes) => {
+        const session = new BoughSession(store);
+        const bough = await session.open();
+        for (const one of changes) await bough.append(entryFor(one, await bough.path()));
+        const items = await session.getItems();
+        const read = texts(items).map((text) => /summary \d+/.exec(String(text))?.[0] ?? text);
+        expect(read).toEqual((await bough.context()).messages.map(seenText));
+        for (const limit of [1, 2, 3]) expect(await session.getItems(limit)).toEqual(items.slice(-limit));
+      }),
+      { numRuns: runs(100) },
+    );
   });
 
   test("also after items are taken out: what was edited stays edited", async () => {

@@ -7,6 +7,7 @@ import {
   type Message,
   pagesOf,
   type Session,
+  type SessionContext,
   type Write,
 } from "@bough/session-core";
 import type { AgentInputItem } from "@openai/agents-core";
@@ -43,19 +44,18 @@ export async function readHistory(session: Session, limit = Number.POSITIVE_INFI
   const firstId = inForce?.payload.firstKeptEntryId ?? inForce?.entryId;
   const edits = new Map<EntryId, Replacement>();
   const itemsByEntry = new Map<EntryId, readonly HistoryItem[]>();
+  const lists: ReadonlySet<EntryId | null>[] = [];
   const path: Entry[] = [];
   let compaction: Compaction | undefined;
   let left = limit;
   for await (const entry of upwards(session)) {
     path.push(entry);
     if (entry.type === "context_edit" && !edits.has(entry.targetId)) edits.set(entry.targetId, entry.replacement);
-    const items = entry.type === "compaction" ? [] : historyItems(entry, edits.get(entry.id));
+    const items = lists.every((list) => list.has(entry.id)) ? historyItems(entry, edits.get(entry.id)) : [];
     itemsByEntry.set(entry.id, items);
-    left -= items.length;
-    if (entry.type === "compaction" && entry.id === inForce?.entryId) {
-      compaction = entry;
-      itemsByEntry.set(entry.id, historyItems(entry, edits.get(entry.id)));
-    }
+    if (entry.type !== "compaction") left -= items.length;
+    else if (entry.id === inForce?.entryId) compaction = entry;
+    else if (replacesOthers(entry, inForce) && edits.get(entry.id) !== null) lists.push(new Set(entry.keptEntryIds));
     // What a compaction keeps in an order of its own is read whole.
     if (entry.id === firstId || (left <= 0 && compaction?.keptEntryIds === undefined)) break;
   }
@@ -65,13 +65,18 @@ export async function readHistory(session: Session, limit = Number.POSITIVE_INFI
 
 type Compaction = Extract<Entry, { type: "compaction" }>;
 
+/** True for an earlier compaction that named what it kept: the rest stays replaced, unless the one in force names what it keeps itself. */
+function replacesOthers({ keptEntryIds }: Compaction, inForce: SessionContext["compaction"]): boolean {
+  return keptEntryIds !== undefined && inForce?.payload.keptEntryIds === undefined;
+}
+
 /** The entries of a history, oldest first: the summary stands before what its compaction kept, or where the list of these has it. */
 function orderOf(path: readonly Entry[], compaction: Compaction | undefined): readonly EntryId[] {
-  const isBefore = ({ seq }: Entry) => compaction !== undefined && seq < compaction.seq;
-  const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id).reverse();
-  const before = compaction?.keptEntryIds ?? [null, ...ids(path.filter(isBefore))];
-  const after = path.filter((entry) => !isBefore(entry) && entry !== compaction);
-  return [...before.flatMap((id) => id ?? compaction?.id ?? []), ...ids(after)];
+  const { id: summaryId, seq: start, keptEntryIds } = compaction ?? { id: null, seq: 0 };
+  const said = path.filter(({ type }) => type !== "compaction").reverse();
+  const after = said.flatMap(({ id, seq }) => (seq > start ? [id] : []));
+  const before = keptEntryIds ?? [null, ...said.flatMap(({ id, seq }) => (seq < start ? [id] : []))];
+  return [...before.flatMap((id) => id ?? summaryId ?? []), ...after];
 }
 
 async function* upwards(session: Session): AsyncGenerator<Entry, void, void> {
