@@ -88,8 +88,11 @@ export class ServedSession {
     return leafRow(this.index, this.#leafId, { filter: "default", labeled: this.#labels });
   }
 
+  /** That of all rows which were read so far. */
   get shape(): BranchShape {
-    this.#shape ??= new BranchShape(this.index.parents.slice(), this.leaf);
+    const { parents } = this.index;
+    if (this.#shape?.parents.length !== parents.length) this.#shape = undefined;
+    this.#shape ??= new BranchShape(parents.slice(), this.leaf);
     return this.#shape;
   }
 
@@ -173,20 +176,20 @@ export class ServedSession {
   async #read(): Promise<void> {
     const { session } = this;
     await session.refresh();
-    const rows = await this.#newRows();
+    await this.#readRows();
     const [record, labels, held] = await Promise.all([session.record(), session.labels.list(), this.#held.read()]);
     this.#isHeld = held.has(session.id);
     this.#record = record;
     this.#labels = new Map(labels.map(({ entryId, label }) => [entryId, label]));
     this.#leafId = session.leafId;
     const marks = JSON.stringify([record.title, session.leafId, this.#isHeld, labels]);
-    if (marks !== this.#marks || rows.length > 0) this.#shape = undefined;
-    if (marks !== this.#marks) this.#revision += 1;
+    if (marks === this.#marks) return;
     this.#marks = marks;
+    this.#shape = undefined;
+    this.#revision += 1;
   }
 
-  async #newRows(): Promise<readonly OutlineRow[]> {
-    const rows: OutlineRow[] = [];
+  async #readRows(): Promise<void> {
     for (;;) {
       const page = await this.session.tree.outline({ afterSeq: this.#lastSeq, limit: PAGE });
       // Known before the rows are: other requests are answered meanwhile.
@@ -196,8 +199,7 @@ export class ServedSession {
       for (const id of hidden) this.#private.add(this.index.indexOf(id));
       this.#lastSeq = page.at(-1)?.seq ?? this.#lastSeq;
       for (let at = before; at < this.index.size; at += 1) this.#starts.push(isMessage(this.index.row(at)));
-      for (const row of page) rows.push(row);
-      if (page.length < PAGE) return rows;
+      if (page.length < PAGE) return;
       // Other requests have their turn.
       await pause();
     }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionPage } from "../../src/page/page.js";
@@ -15,6 +16,8 @@ async function newStore(): Promise<Store> {
   onTestFinished(() => store.close());
   return store;
 }
+
+const EXECUTE = 'new (require("better-sqlite3"))(process.argv[1]).exec(process.argv[2])';
 
 /** A command that the person kept out of the conversation. */
 function command(text: string) {
@@ -148,6 +151,25 @@ test("a leaf below which everything is private has no choice of branches", async
   let page = "";
   for await (const piece of sessionPage(session)) page += piece;
   for (const text of [page, await ask(serve(store), ["tried"])]) expect(text.includes('class="fork"')).toBe(false);
+});
+
+test("a read that fails after the rows loses none of them", async () => {
+  const { store: path } = world();
+  const store = await openStore({ path, durability: "normal" });
+  onTestFinished(() => store.close());
+  const execute = (sql: string) => execFileSync(process.execPath, ["-e", EXECUTE, path, sql], { cwd: import.meta.dirname });
+  const session = await store.createSession({ id: "grown" });
+  const { id } = await session.append(userMessage("What now?"));
+  const served = new ServedSession(session, new HeldReplies(store, () => NOON), { showsPrivate: false });
+  await served.update();
+  expect(served.shape.lines()).toHaveLength(1);
+  await session.append(assistantMessage("Rest."));
+  execute("ALTER TABLE label RENAME TO gone");
+  await expect(served.update()).rejects.toThrow();
+  execute("ALTER TABLE gone RENAME TO label");
+  await session.moveLeaf(id);
+  await served.update();
+  expect(served.shape.lines()).toHaveLength(2);
 });
 
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
