@@ -92,7 +92,8 @@ export class ServedPage {
     // The head is on its way before the outline is read, which takes a second for 100,000 entries.
     await pause();
     await this.#served.update();
-    const state = this.state(this.#served.endOf(at === undefined ? this.#served.leaf : this.#served.index.indexOf(at)));
+    const row = this.#rowOf(at ?? null);
+    const state = this.state(row === NONE ? this.#served.leaf : this.#served.endOf(row));
     const path = this.#served.pathTo(this.#rowOf(state.tip));
     const blocks = this.#served.blocksOf(path);
     const first = this.#blockOf(blocks, path, at);

@@ -172,6 +172,13 @@ test("a read that fails after the rows loses none of them", async () => {
   expect(served.shape.lines()).toHaveLength(2);
 });
 
+test("an address with an entry that is not in the session leads to its branch", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "short" });
+  await session.append(userMessage("What now?"));
+  expect(await ask(serve(store), ["short"], { at: "nowhere" })).toMatch(/<article[^>]*>.*What now\?/s);
+});
+
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
   const store = await newStore();
   const session = await store.createSession({ id: "tried" });
