@@ -53,9 +53,10 @@ export class StepWriter {
     return this.#cost;
   }
 
-  /** Takes over what another writer of the page has written: the languages, and what was left out. */
-  include({ languages, omitted }: Pick<StepWriter, "languages" | "omitted">): void {
+  /** Takes over what another writer of the page has written: the languages, the cost, and what was left out. */
+  include({ languages, omitted, cost }: Pick<StepWriter, "languages" | "omitted" | "cost">): void {
     for (const language of languages) this.languages.add(language);
+    this.#cost = sumCosts([this.#cost, cost]);
     this.omitted.add(omitted);
   }
 

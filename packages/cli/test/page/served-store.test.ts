@@ -179,6 +179,19 @@ test("an address with an entry that is not in the session leads to its branch", 
   expect(await ask(serve(store), ["short"], { at: "nowhere" })).toMatch(/<article[^>]*>.*What now\?/s);
 });
 
+test("a page says what the replies above cost, with those of subagents", async () => {
+  const store = await newStore();
+  const reply = (total: number) => assistantMessage("Done.", { usage: { input: 1, output: 1, cost: { total } } });
+  const session = await store.createSession({ id: "main" });
+  const { id } = await session.append(reply(1));
+  const parent = { sessionId: "main", entryId: id, toolCallId: null };
+  const subagent = await store.createSession({ id: "red", kind: "subagent", parent });
+  await subagent.append(reply(2));
+  let page = "";
+  for await (const piece of sessionPage(session, { subagents: [subagent] })) page += piece;
+  expect(/The replies above cost [^<]*/.exec(page)?.[0]).toBe("The replies above cost $3.0000.");
+});
+
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
   const store = await newStore();
   const session = await store.createSession({ id: "tried" });
