@@ -158,7 +158,8 @@ class ListWriter {
       const record = known.get(id) ?? (await this.#store.findSession(id));
       if (record !== undefined) sessions.push({ record, hits, forkDepth: 0 });
     }
-    return { sessions, note: `, ${counted(page.total, "match", "matches")}${describeMatched(page.matched)}` };
+    const best = page.next === null ? "" : `the best ${MAX_HITS} of `;
+    return { sessions, note: `, ${best}${counted(page.total, "match", "matches")}${describeMatched(page.matched)}` };
   }
 
   get #world(): SessionsWorld {

@@ -192,6 +192,17 @@ test("a page says what the replies above cost, with those of subagents", async (
   expect(/The replies above cost [^<]*/.exec(page)?.[0]).toBe("The replies above cost $3.0000.");
 });
 
+test("the list of sessions says that it has only those of the best matches", async () => {
+  const store = await newStore();
+  for (const id of ["one", "two"]) {
+    const session = await store.createSession({ id });
+    await session.append(Array.from({ length: 300 }, (_, at) => userMessage(`The zebrafish ${id} ${at}`)));
+  }
+  const said = async (q: string) => /id="said"[^>]*>([^<]*)/.exec(await ask(serve(store), [""], { q }))?.[1];
+  expect(await said("zebrafish")).toBe("2 sessions, the best 400 of 600 matches");
+  expect(await said('"zebrafish one 7"')).toBe("1 session, 1 match");
+});
+
 test("the tree of a served page has the branches that leave a branch before its first row", async () => {
   const store = await newStore();
   const session = await store.createSession({ id: "tried" });
