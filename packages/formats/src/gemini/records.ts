@@ -101,7 +101,8 @@ export class Replay {
 
   /** Replays a record of the log. */
   *read(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
-    if (!isNote(record)) yield* this.#release();
+    const isLastReply = this.#reply !== undefined && record.id === this.#reply.record.id;
+    if (!isNote(record) && !isLastReply) yield* this.#release();
     if (typeof record.$rewindTo === "string") yield* this.#rewind(record.$rewindTo, line);
     else if (isObject(record.$patch)) yield* this.#patch(record.$patch, line);
     else if (isObject(record.$set)) yield* this.#set(record.$set, line);

@@ -64,6 +64,7 @@ const LOGS = {
       gemini.header(),
       { $set: { messages: [gemini.user("s", [{ text: "<session_context>x" }])] } },
       gemini.user("u", "go"),
+      gemini.gemini("g", "Reading."),
       gemini.gemini("g", "Reading.", { tokens: { input: 9 } }),
       { $set: { lastUpdated: "2026-04-01T10:00:00.000Z" } },
       gemini.gemini("g", "Reading.", { tokens: { input: 9 }, toolCalls: [gemini.call("a", "A")] }),
