@@ -8,9 +8,9 @@ import {
   type Session,
   type Store,
 } from "@bough/session-core";
-import * as rules from "@bough/session-core/arguments";
 import { isObject, newEntryId } from "@bough/session-core/wire";
 import type { UIMessage } from "ai";
+import { requireStore } from "../store-argument.js";
 import { toJson } from "./blocks.js";
 import { continueAnswer } from "./continue-answer.js";
 import { fromUiMessages } from "./from-ui-messages.js";
@@ -21,8 +21,6 @@ export interface ReceivedChat {
   /** The id for the answer, or that of the answer to continue: give it to `recordSteps` and to `toUIMessageStreamResponse`. */
   readonly answerId: EntryId;
 }
-
-const STORE = rules.withMethods("a store", "openOrCreateSession");
 
 /**
  * Stores what a chat page sends (`useChat` with `DefaultChatTransport`): the session has the id of the chat and is created by the
@@ -40,7 +38,7 @@ const STORE = rules.withMethods("a store", "openOrCreateSession");
  * return result.toUIMessageStreamResponse({ generateMessageId: () => answerId, consumeSseStream: consumeStream });
  */
 export async function receiveChat(store: Store, body: unknown, session: Omit<NewSession, "id"> = {}): Promise<ReceivedChat> {
-  rules.checkArgument("store", store, STORE);
+  requireStore(store);
   const request = readRequest(body);
   const opened = await store.openOrCreateSession(request.id, session);
   if (request.trigger === "regenerate-message") await goToQuestion(opened, request);

@@ -1,4 +1,4 @@
+export { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 export { FrameworkMissingError, FrameworkVersionError } from "../peer.js";
 export { CheckpointUnreadableError } from "./errors.js";
-export { BaseCheckpointSaver } from "./framework.js";
 export { BoughSaver } from "./saver.js";

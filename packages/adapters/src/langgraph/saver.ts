@@ -1,20 +1,23 @@
 import { BoughError, type EntryId, InvalidArgumentError, type Session, SessionNotFoundError, type Store } from "@bough/session-core";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type {
-  ChannelVersions,
-  Checkpoint,
-  CheckpointListOptions,
-  CheckpointMetadata,
-  CheckpointPendingWrite,
-  CheckpointTuple,
-  PendingWrite,
-  SerializerProtocol,
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  maxChannelVersion,
+  type PendingWrite,
+  type SerializerProtocol,
+  TASKS,
+  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { requireStore } from "../store-argument.js";
 import { ChannelCache, Channels, type FoundCheckpoint } from "./channels.js";
 import { latestCheckpoint, putCheckpoint } from "./checkpoint-writer.js";
 import { CheckpointUnreadableError } from "./errors.js";
-import { BaseCheckpointSaver, maxChannelVersion, TASKS, WRITES_IDX_MAP } from "./framework.js";
 import { type HistoryFilter, history, leafCheckpoint } from "./history.js";
 import { pack, unpack } from "./serialized.js";
 import { checkpointEntryId, digest, memberOf, type Packed, type StoredCheckpoint } from "./stored-checkpoint.js";

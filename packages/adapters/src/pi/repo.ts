@@ -11,18 +11,19 @@ import {
   type Store,
 } from "@bough/session-core";
 import type { Context } from "@earendil-works/pi-agent-core/harness/context";
-import type {
-  ForkCurrentStatePlan,
-  ForkOptions,
-  Session as PiSession,
-  SessionCreateOptions,
-  SessionMetadata,
-  SessionRepo,
+import {
+  type ForkCurrentStatePlan,
+  type ForkOptions,
+  type Session as PiSession,
+  projectForkCurrentStateWrite,
+  type SessionCreateOptions,
+  type SessionMetadata,
+  type SessionRepo,
+  StorageBackedSession,
 } from "@earendil-works/pi-agent-core/harness/session";
 import { requireStore } from "../store-argument.js";
 import { NO_USAGE, piTypeOf } from "./entries.js";
 import { LANE_CONFIG, LANE_STATE, STATE_KEY, TIPS, valueKey } from "./keys.js";
-import { projectForkCurrentStateWrite, StorageBackedSession } from "./pi.js";
 import { BoughPiStorage, type PiStorageOptions } from "./storage.js";
 import { readTotals, type StoredTotals, type Totals } from "./totals.js";
 import { PiValues } from "./values.js";
@@ -184,15 +185,12 @@ function throwUnknown(error: unknown): never {
   throw error instanceof SessionNotFoundError ? new Error(`Unknown session: ${error.sessionId}`, { cause: error }) : error;
 }
 
-/** The entries that a fork copies: the whole tree, or the path to the tip of one branch. */
-type ForkPlan = ForkCurrentStatePlan;
-
 /**
  * Plans a fork by pi's rules. A branch must have a configured lane, and the entry must be on it.
  *
  * @throws {Error} with pi's words.
  */
-async function planFork(source: Session, options: ForkOptions): Promise<ForkPlan> {
+async function planFork(source: Session, options: ForkOptions): Promise<ForkCurrentStatePlan> {
   if (options.scope === "tree") return { scope: "tree" };
   const { branch } = options;
   const has = async (namespace: string) => (await source.values.get(valueKey({ namespace, key: branch }))) !== undefined;
@@ -222,7 +220,7 @@ async function endOf(source: Session, tip: string | null, options: Extract<ForkO
  *
  * @throws {Error} a value in a namespace of pi that this version of pi does not know.
  */
-async function forkWrites(source: Session, plan: ForkPlan): Promise<readonly BoughWrite[]> {
+async function forkWrites(source: Session, plan: ForkCurrentStatePlan): Promise<readonly BoughWrite[]> {
   const totals = await readTotals(source);
   const path = plan.scope === "tree" ? undefined : await rowsOf(source, plan.destinationTip);
   const ids = path && new Set(path.map(({ id }) => id));

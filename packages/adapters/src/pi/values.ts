@@ -1,16 +1,16 @@
 import type { StoredValue as BoughValue, Session } from "@bough/session-core";
 import { isObject } from "@bough/session-core/wire";
-import type {
-  ListElement,
-  ListReadOptions,
-  StoredValue,
-  UsageRow,
-  UsageScan,
-  Value,
-  ValueList,
+import {
+  type ListElement,
+  type ListReadOptions,
+  resolveListReadOptions,
+  type StoredValue,
+  type UsageRow,
+  type UsageScan,
+  type Value,
+  type ValueList,
 } from "@earendil-works/pi-agent-core/harness/session";
 import { addressIn, elementKey, LABELS, listPrefix, NAME, numberBefore, TIPS, USAGES, valueKey } from "./keys.js";
-import { resolveListReadOptions } from "./pi.js";
 import { isStamp, type Sequence, type Stamp } from "./sequence.js";
 
 const PAGE = 1000;
