@@ -5,6 +5,7 @@ import { extract } from "../extract/extract.js";
 import { type Fact, type Fidelity, findFacts, scoreFidelity } from "../extract/facts.js";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
+import type { CallDependencies } from "../summarizers/call.js";
 import { isNativeSummarizer } from "../summarizers/native.js";
 import type { Summarizer, SummaryReply } from "../summarizers/summarizer.js";
 import { messageTokens } from "../tokens/message-tokens.js";
@@ -34,7 +35,6 @@ import {
   collectSource,
   lowerQuality,
   SummarizerClient,
-  type SummaryDependencies,
   type SummaryJob,
   type WrittenSummary,
 } from "./summarizer-client.js";
@@ -52,7 +52,7 @@ import {
  * @throws the signal's reason; with `onFailure: "fail"` the last {SummaryRejectedError} or {SummarizerCallError}; always
  * {SummaryRejectedError} `larger-than-source` if no summary can be smaller than the source.
  */
-export async function summarize(given: SummaryJob, dependencies: SummaryDependencies = {}): Promise<WrittenSummary> {
+export async function summarize(given: SummaryJob, dependencies: CallDependencies = {}): Promise<WrittenSummary> {
   const { natives, others: candidates } = splitCandidates(given.candidates);
   const job = { ...(given.kind === "branch" ? limitBranch(given) : given), candidates };
   job.signal?.throwIfAborted();

@@ -54,9 +54,6 @@ export interface SummaryJob {
 /** The purpose of a call; shown in progress. */
 type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "missing-facts" | "short-summary";
 
-/** Replaced in tests. */
-export type SummaryDependencies = CallDependencies;
-
 /** A written summary, before it is composed with file lists and notes. */
 export interface WrittenSummary {
   readonly body: string;
@@ -164,10 +161,10 @@ export class SummarizerClient {
   /** The provider's id of the last answer that had one. */
   requestId: string | undefined;
   readonly failures: SummaryFailure[] = [];
-  readonly #dependencies: SummaryDependencies;
+  readonly #dependencies: CallDependencies;
   readonly #candidates: readonly Summarizer[];
 
-  constructor(job: SummaryJob, dependencies: SummaryDependencies) {
+  constructor(job: SummaryJob, dependencies: CallDependencies) {
     this.job = job;
     this.#dependencies = dependencies;
     this.#candidates = job.candidates.map((candidate) => this.#counted(candidate));
