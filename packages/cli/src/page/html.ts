@@ -61,9 +61,12 @@ const FEW = 1 / 50;
  * 16 bits for each character: a page of 13 MB opened 0.4 s later. Not for scripts and styles, in which a reference is text.
  */
 export function withReferences(markup: string): string {
-  const found = markup.match(BEYOND);
-  if (found === null || found.length > markup.length * FEW) return markup;
-  return markup.replace(BEYOND, (character) => `&#${character.codePointAt(0)};`);
+  let found = 0;
+  for (const _ of markup.matchAll(BEYOND)) {
+    found += 1;
+    if (found > markup.length * FEW) return markup;
+  }
+  return found === 0 ? markup : markup.replace(BEYOND, (character) => `&#${character.codePointAt(0)};`);
 }
 
 const BEYOND = /[^\u0000-\u00ff]/gu;
