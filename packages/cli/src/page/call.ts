@@ -1,6 +1,6 @@
 import { type CallInput, type CallPart, type CodePart, count, type EntryView, type ResultPart, type Todo } from "@bough/session-core/view";
 import { toPrintedJson } from "../terminal/printer.js";
-import { changeHtml, countLines, outputBlock, patchHtml, preHtml } from "./code.js";
+import { changeHtml, countLines, patchHtml, preHtml } from "./code.js";
 import { attachmentHtml, type ShownParts } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 
@@ -116,10 +116,10 @@ const SHORT_LENGTH = 1500;
 /** The output of a program, cut to its first lines unless all of it is shown. */
 export function textOutput(text: string, language: string, { toolOutput }: ShownParts): Html {
   if (text.trim() === "") return html`<p class="note">No output.</p>`;
-  if (toolOutput === "full") return outputBlock(text, language);
+  if (toolOutput === "full") return preHtml("output", text, language);
   const start = text.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH);
   const missing = text.length - start.length;
   return missing <= 0
-    ? outputBlock(text, language)
-    : html`${outputBlock(start, language)}<p class="note">… ${count(missing)} more characters</p>`;
+    ? preHtml("output", text, language)
+    : html`${preHtml("output", start, language)}<p class="note">… ${count(missing)} more characters</p>`;
 }

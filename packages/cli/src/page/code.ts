@@ -8,24 +8,15 @@ const MAX_OPEN_LINES = 60;
 /** A block of code, folded if it is long. The page's script highlights it, if it knows the language. */
 export function codeBlock(text: string, language: string): Html {
   const shown = language === "diff" || language === "patch" ? patchHtml(text) : preHtml("code", text.replace(/\n$/, ""), language);
-  return foldedIfLong(shown, text, MAX_OPEN_LINES);
+  const lines = countLines(text);
+  return lines <= MAX_OPEN_LINES ? shown : html`<details class="long"><summary>${lines} lines</summary>${shown}</details>`;
 }
 
-/** A text as a program printed it, folded if it is long. */
-export function outputBlock(text: string, language = ""): Html {
-  return preHtml("output", text, language);
-}
-
-/** Preformatted text. `language`: of the code that it is. */
+/** Preformatted text; `output`: as a program printed it. `language`: of the code that it is. */
 export function preHtml(kind: "code" | "code written" | "output", text: string, language = ""): Html {
   // A parser drops the newline that follows the tag.
   const kept = text.startsWith("\n") ? "\n" : "";
   return html`<pre class="${kind}"${languageOf(language)}>${kept}${contentHtml(text)}</pre>`;
-}
-
-function foldedIfLong(shown: Html, text: string, most: number): Html {
-  const lines = countLines(text);
-  return lines <= most ? shown : html`<details class="long"><summary>${lines} lines</summary>${shown}</details>`;
 }
 
 /** Returns the number of lines of a text. */

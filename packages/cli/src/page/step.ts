@@ -2,7 +2,7 @@ import type { EntryId } from "@bough/session-core";
 import { count, type EntryView, type NotePart, type SummaryPart, type ViewKind, type ViewPart } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { callHtml, codeHtml, commandHtml, jsonHtml, resultHtml, textOutput } from "./call.js";
-import { outputBlock } from "./code.js";
+import { preHtml } from "./code.js";
 import { attachmentHtml, entryLink, type ShownParts, textHtml } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import type { HeadingLevel } from "./markdown.js";
@@ -51,7 +51,7 @@ function bodyHtml(view: EntryView, kind: StepHtml["kind"], shown: ShownParts): H
 
 function systemHtml({ parts }: EntryView): Html {
   const text = parts.flatMap((part) => (part.type === "markdown" ? [part.text] : [])).join("\n");
-  return html`<details><summary>${count(text.length)} characters</summary>${outputBlock(text)}</details>`;
+  return html`<details><summary>${count(text.length)} characters</summary>${preHtml("output", text)}</details>`;
 }
 
 function partHtml(part: ViewPart, view: EntryView, shown: ShownParts): Html {
