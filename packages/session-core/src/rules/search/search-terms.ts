@@ -137,7 +137,8 @@ function toTerm(bare: string): SearchTerm | null {
   const words = (prefix ? bare.slice(0, -1) : bare).replace(PUNCTUATION, "").replace(/^\.\/(?=.)/, "");
   if (words === "*" || words === '""') return null;
   const folded = foldText(words);
-  if (!ONLY_WORDS.test(folded) || !WORD.test(folded)) return { kind: "literal", words };
+  // A letter that FTS5 does not know as one separates words: it is folded to a space.
+  if (!ONLY_WORDS.test(folded) || !WORD.test(folded) || folded.includes(" ")) return { kind: "literal", words };
   return { kind: "words", words, prefix, reach: prefix ? "whole" : reachOf(folded) };
 }
 

@@ -20,7 +20,7 @@ export function canBeMisspelt(term: SearchTerm): boolean {
   if (term.kind !== "words") return false;
   const { words, prefix } = term;
   const letters = [...foldText(words)];
-  return !prefix && letters.length >= SHORTEST && letters.length <= LONGEST && LETTERS.test(words) && !letters.some(isUnspaced);
+  return !prefix && letters.length >= SHORTEST && letters.length <= LONGEST && LETTERS.test(letters.join("")) && !letters.some(isUnspaced);
 }
 
 /** The letters that may be added or put in place of others: those of the scripts of the word, and its own. */

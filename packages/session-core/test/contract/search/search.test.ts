@@ -40,6 +40,13 @@ test("a part of a word is found also in titles and first entries of forks and im
   }
 });
 
+test("a letter that separates words in the index does so in a query, of parts of words and with a mistake too", async () => {
+  const { store } = await said("first \u00c5\u19b0a \u00c5\u19b0a", "\u00c5 a", "parser\u19b0lexer");
+  expect(await found(store, "\u00c5\u19b0a")).toBe("e0 e1");
+  expect(await found(store, "arser\u19b0lex")).toBe("e2");
+  expect(await found(store, { query: "parser\u19b0lexre", relax: true })).toBe("");
+});
+
 test("a search for more words than a call on a server has arguments, and by numbers that no entry has", async () => {
   const words = Array.from({ length: 120 }, (_, at) => `w${at}`).join(" ");
   const { store } = await said(words, "other words", "漢".repeat(130));
