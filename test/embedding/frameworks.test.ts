@@ -73,6 +73,20 @@ describe("without its framework", () => {
     expect(hint).toBe(`npm install "@openai/agents-core@${adapters.peerDependencies?.["@openai/agents-core"]}"`);
   });
 
+  test("a framework that does not have a module of another version is named too", () => {
+    const home = join(folder, "node_modules/@earendil-works/pi-agent-core");
+    mkdirSync(home, { recursive: true });
+    writeFileSync(
+      join(home, "package.json"),
+      JSON.stringify({ name: "@earendil-works/pi-agent-core", type: "module", exports: "./index.js" }),
+    );
+    writeFileSync(join(home, "index.js"), "");
+    const { code, message } = load("@bough/adapters/pi");
+    rmSync(dirname(home), { recursive: true });
+    expect(code).toBe("FRAMEWORK_VERSION");
+    expect(message).toBe("The installed version of @earendil-works/pi-agent-core does not fit this adapter: it has no harness/session.");
+  });
+
   test("a fault inside a framework is not reported as its absence", () => {
     const home = join(folder, "node_modules/@openai/agents-core");
     mkdirSync(home, { recursive: true });

@@ -43,8 +43,9 @@ export async function requireFramework<M extends object>(framework: Framework<M>
   try {
     module = await load();
   } catch (error) {
-    if (!isMissing(error, framework.name)) throw error;
-    throw new FrameworkMissingError(framework.name, framework.range, { cause: error });
+    if (isMissing(error, framework.name)) throw new FrameworkMissingError(framework.name, framework.range, { cause: error });
+    const subpath = missingSubpath(error, framework.name);
+    throw subpath === undefined ? error : new FrameworkVersionError(framework.name, framework.range, subpath);
   }
   const missing = framework.uses.find((name) => !(name in module));
   if (missing !== undefined) throw new FrameworkVersionError(framework.name, framework.range, missing);
@@ -52,4 +53,11 @@ export async function requireFramework<M extends object>(framework: Framework<M>
 
 function isMissing(error: unknown, name: string): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes(`'${name}'`);
+}
+
+/** The subpath that a package of another version does not export. */
+function missingSubpath(error: unknown, name: string): string | undefined {
+  if (!(error instanceof Error && "code" in error && error.code === "ERR_PACKAGE_PATH_NOT_EXPORTED")) return undefined;
+  const [, subpath, file = ""] = /'\.\/(.+?)' is not defined by "exports" in (.+?package\.json)/.exec(error.message) ?? [];
+  return file.replaceAll("\\", "/").endsWith(`/${name}/package.json`) ? subpath : undefined;
 }
