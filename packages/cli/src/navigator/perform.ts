@@ -32,6 +32,7 @@ type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, {
 interface Tasks {
   readonly watcher: SessionWatcher;
   readonly search: NewestOnly<Query>;
+  readonly previews: NewestOnly<EffectOf<"preview">>;
   readonly work: CancellableWork;
 }
 
@@ -58,6 +59,7 @@ export class NavigatorPerformer {
   end(): void {
     this.#tasks?.watcher.end();
     this.#tasks?.search.end();
+    this.#tasks?.previews.end();
     this.#tasks?.work.cancel();
   }
 
@@ -65,6 +67,8 @@ export class NavigatorPerformer {
     this.#tasks ??= {
       watcher: new SessionWatcher(this.#world, dispatch),
       search: incrementalSearch(this.#world, dispatch),
+      // Those of a held key would be read one after the other, and the branches of a long session take a third of a second.
+      previews: new NewestOnly((effect) => this.#showPreview(effect, dispatch)),
       work: new CancellableWork(this.#world, dispatch),
     };
     return this.#tasks;
@@ -72,17 +76,15 @@ export class NavigatorPerformer {
 
   async #run(effect: NavigatorEffect, host: ScreenHost<NavigatorEvent>): Promise<void> {
     const { dispatch } = host;
-    const { watcher, search, work } = this.#tasksWith(dispatch);
+    const { watcher, search, previews, work } = this.#tasksWith(dispatch);
     switch (effect.kind) {
       case "load":
         await watcher.load(effect.entries, effect.rows);
         return dispatch({ kind: "subagents", subagents: await this.#subagents() });
       case "rows":
         return dispatch({ kind: "rows", rows: await this.#world.session.tree.rowsAt(effect.seqs) });
-      case "preview": {
-        const { entryId, width, words } = effect;
-        return dispatch({ kind: "previewed", entryId, width, words, ...(await this.#preview(effect)) });
-      }
+      case "preview":
+        return previews.start(effect);
       case "search":
         return search.start(effect);
       case "label":
@@ -110,6 +112,15 @@ export class NavigatorPerformer {
         return dispatch({ kind: "compared", lines: await this.#compare(effect.marks, effect.width) });
       case "remember":
         return this.#world.rememberChoice(effect.choice);
+    }
+  }
+
+  async #showPreview(effect: EffectOf<"preview">, dispatch: NavigatorDispatch): Promise<void> {
+    const { entryId, width, words } = effect;
+    try {
+      dispatch({ kind: "previewed", entryId, width, words, ...(await this.#preview(effect)) });
+    } catch (error) {
+      dispatch({ kind: "notice", text: failureNotice(error), isError: true });
     }
   }
 

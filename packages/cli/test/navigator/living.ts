@@ -21,6 +21,8 @@ interface Opened {
 export class Living {
   readonly screen: NavigatorScreen;
   readonly copied: string[] = [];
+  /** The kinds of the events so far. */
+  readonly received: string[] = [];
   model: NavigatorModel;
   #waiting: (() => void)[] = [];
 
@@ -94,6 +96,7 @@ export class Living {
   }
 
   #event(event: Parameters<NavigatorScreen["update"]>[1]): void {
+    this.received.push(event.kind);
     const { model, effects } = this.screen.update(this.model, event);
     this.model = model;
     this.#perform(effects);

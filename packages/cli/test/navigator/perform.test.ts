@@ -180,6 +180,13 @@ describe("A navigator on a store", () => {
     expect([prompt.includes("said in user2"), prompt.includes("asst2")]).toEqual([true, false]);
   });
 
+  it("reads only the last one of the previews that are wanted at once", async () => {
+    const navigator = await opened();
+    navigator.press("g", "v", "down", "down");
+    await navigator.until(({ preview }) => preview.lines !== null);
+    expect(navigator.received.filter((kind) => kind === "previewed")).toHaveLength(1);
+  });
+
   it("previews an entry, and the branches below a branch point", async () => {
     const navigator = await opened();
     await navigator
