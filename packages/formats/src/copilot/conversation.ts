@@ -197,6 +197,7 @@ export class EventConversation {
       case "session.context_cleared":
         this.#chain.moveTo(null);
         this.#compactions.clear();
+        this.#system = undefined;
         return [toForeign(part)];
       case "system.message":
         return this.#toSystem(data) ?? [toForeign(part)];

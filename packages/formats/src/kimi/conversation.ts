@@ -148,6 +148,8 @@ export class KimiConversation implements LogConversation {
         this.#chain.moveTo(null);
         this.#anchors = [];
         this.#kept = [];
+        // The prompt of the system stays.
+        if (this.#prompt !== undefined) return yield add(messagePayload({ role: "system", content: this.#prompt }));
         return yield { kind: "merged", line };
       case "usage.record":
         if (this.#isSummarizing) this.#summaryUsage = countsOf(objectAt(record, "usage"), USAGE);

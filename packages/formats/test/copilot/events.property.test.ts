@@ -378,6 +378,12 @@ describe("a compaction", () => {
       ["e4", "e3"],
     ]);
   });
+
+  test("/clear leaves the system message behind: one that is written again counts", () => {
+    const cleared = ["session.context_cleared", { messagesCleared: 1 }] as const;
+    const payloads = payloadsOf(start, system("Be brief."), user("one"), system("Be brief."), cleared, system("Be brief."), user("two"));
+    expect(payloads.map((payload) => JSON.stringify(payload).includes("Be brief."))).toEqual([true, false, false, true, false]);
+  });
 });
 
 const AGENTS = log(

@@ -68,6 +68,19 @@ describe("a session of Kimi Code", () => {
     });
   });
 
+  test("a conversation that was cleared begins again, with the system message", async () => {
+    const prompt = record("config.update", { systemPrompt: "You are Kimi." });
+    const { sessions } = await importedFile(PATH, [
+      METADATA,
+      prompt,
+      said("msg_1", "one"),
+      record("context.clear", {}),
+      said("msg_2", "two"),
+    ]);
+    expect((await only(sessions).context()).system).toBe("You are Kimi.");
+    expect(await contextTexts(only(sessions))).toEqual(["two"]);
+  });
+
   test("an undo that a switch repeats counts once, and at the end of the file it places the leaf", async () => {
     const turns = [said("msg_1", "one"), said("msg_2", "two"), said("msg_3", "three")];
     const undo = [
