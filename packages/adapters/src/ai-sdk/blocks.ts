@@ -103,7 +103,8 @@ export function fileBlock(
   return { type: "file", mediaType, data, ...shared };
 }
 
-function toText(content: FileContent): string {
+/** A URL, or base64. */
+export function toText(content: FileContent): string {
   if (typeof content === "string") return content;
   if (content instanceof URL) return content.href;
   return Buffer.from(content instanceof Uint8Array ? content : new Uint8Array(content)).toString("base64");

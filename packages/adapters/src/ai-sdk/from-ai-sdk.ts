@@ -1,7 +1,7 @@
 import type { AssistantBlock, ContentBlock, EntryInput } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import type { ModelMessage } from "ai";
-import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
+import { callBlock, type FileContent, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock, toText } from "./blocks.js";
 import { providerOf, replyEntries } from "./step-entries.js";
 import { resultEntry } from "./tool-output.js";
 
@@ -53,9 +53,8 @@ function userBlock(part: UserPart): ContentBlock {
 }
 
 /** The type of an image that comes without one: that of its data URL, or what the first bytes say. */
-function imageType(image: unknown): string | undefined {
-  const text = image instanceof URL ? image.href : image;
-  if (typeof text !== "string") return "image/png";
+function imageType(image: FileContent): string | undefined {
+  const text = toText(image);
   if (text.startsWith("data:")) return undefined;
   if (/^https?:/.test(text)) return "image/*";
   const known = [

@@ -144,6 +144,18 @@ describe("a message in another form is sent in the usual one", () => {
   });
 });
 
+test.each([
+  ["image/png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a]],
+  ["image/jpeg", [0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10]],
+  ["image/gif", [0x47, 0x49, 0x46, 0x38, 0x39, 0x61]],
+  ["image/webp", [0x52, 0x49, 0x46, 0x46, 0x00, 0x00]],
+])("an image without a type has that of its first bytes: %s", async (mediaType, bytes) => {
+  for (const image of [new Uint8Array(bytes), Buffer.from(bytes).toString("base64")]) {
+    const { messages } = await sentAgain([{ role: "user", content: [{ type: "image", image }] }]);
+    expect(messages).toMatchObject([{ content: [{ mediaType }] }]);
+  }
+});
+
 test("something that is no list of messages is refused in one line", () => {
   expect(() => fromAiSdk([{ content: "hi" }] as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
 });
