@@ -10,8 +10,8 @@ import { AntigravityConversation } from "./conversation.js";
 
 const FILES = /^[^/]+\/\.system_generated\/logs\/transcript(?:_full)?\.jsonl$/;
 
-function antigravityAgent(name: string, folder: string): SourceAgent {
-  return { name, folders: ({ home }) => [join(home, ".gemini", folder, "brain")], files: FILES };
+function antigravityAgent(name: string, ...folders: readonly string[]): SourceAgent {
+  return { name, folders: ({ home }) => folders.map((folder) => join(home, ".gemini", folder, "brain")), files: FILES };
 }
 
 /**
@@ -20,7 +20,7 @@ function antigravityAgent(name: string, folder: string): SourceAgent {
  */
 export const antigravityFormat: SourceFormat = {
   name: "antigravity",
-  agents: [antigravityAgent("Antigravity CLI", "antigravity-cli"), antigravityAgent("Antigravity", "antigravity")],
+  agents: [antigravityAgent("Antigravity CLI", "antigravity-cli"), antigravityAgent("Antigravity", "antigravity", "antigravity-ide")],
   detects: ({ records }) => records.some(isStep),
   isPart: (path, folders) => basename(path) === "transcript.jsonl" && folders.has(join(dirname(path), "transcript_full.jsonl")),
   sessions: (path, folders = new SourceFolders()) => [toSession(path, folders)],

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { tempFolder } from "../../../session-core/test/world/stores.js";
+import { openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
 import { antigravityFormat } from "../../src/antigravity/format.js";
+import { syncSessions } from "../../src/transfer/sync.js";
 import { contextTexts, importedFile, importedPath, treeLines } from "../world/imported-file.js";
 import { nothingIsLost } from "../world/mutated-files.js";
 import { derivedNamed, jsonl, only } from "../world/only.js";
@@ -52,6 +53,20 @@ describe("a session of Antigravity", () => {
     const { sessions } = await importedPath(folder);
     expect(await only(sessions).record()).toMatchObject({ id: SESSION, cwd: "/work", source: { format: "antigravity" } });
   });
+});
+
+test("a sync finds the conversations of the command line and of both versions of the editor", async () => {
+  const home = tempFolder();
+  for (const folder of ["antigravity-cli", "antigravity", "antigravity-ide"]) {
+    const path = join(home, PATH.replace("antigravity-cli", folder).replace(SESSION, folder));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, jsonl(EVERYTHING));
+  }
+  const { agents } = await syncSessions(await openedStore(), { environment: { env: {}, home, platform: "linux" } });
+  expect(agents.map(({ agent, sessions }) => [agent, sessions.length])).toEqual([
+    ["Antigravity CLI", 1],
+    ["Antigravity", 2],
+  ]);
 });
 
 test("a transcript that grows is read on as it is read whole", () => {
