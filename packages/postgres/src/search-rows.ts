@@ -6,6 +6,7 @@ import {
   groupCopies,
   labelledText,
   type Matching,
+  matchTitles,
   NO_SNIPPET,
   type TextScan,
   type TitleRow,
@@ -13,7 +14,6 @@ import {
   toEntryHit,
   toEntryKind,
   toEntrySeq,
-  toTitleHits,
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
@@ -162,12 +162,12 @@ function titleWords(tenant: string, parts: WordParts): WordsColumn {
 }
 
 /** Returns the sessions whose title matches: whole words first, then the newest. One statement. */
-export async function findTitleHits(
+export async function findTitles(
   database: Database,
   matching: Matching,
   request: SearchRequest,
   parts: WordParts,
-): Promise<readonly SearchHit[]> {
+): Promise<readonly TitleRow[]> {
   const words = candidatesCondition(matching, titleWords(database.tenant, parts));
   const asked: RawBuilder<boolean> =
     words === null
@@ -179,5 +179,5 @@ export async function findTitleHits(
         WHERE ${searchedSessions(request, database.tenant)} AND session.title IS NOT NULL AND ${asked}`),
     {},
   );
-  return toTitleHits(rows, matching, request, (a, b) => b.seq - a.seq || (a.id < b.id ? 1 : -1));
+  return matchTitles(rows, matching, request, (a, b) => b.seq - a.seq || (a.id < b.id ? 1 : -1));
 }

@@ -1,4 +1,4 @@
-import type { SearchHit, SearchPage, SearchRequest } from "@bough/session-core";
+import type { SearchPage, SearchRequest } from "@bough/session-core";
 import {
   type Attempt,
   type EntryMatch,
@@ -16,8 +16,10 @@ import {
   rowLimit,
   type SearchTerm,
   snippetsFor,
+  type TitleRow,
   tokensOf,
   toMatching,
+  toTitleHits,
   type UnmatchedPage,
   type WordsTerm,
 } from "@bough/session-core/engine";
@@ -26,7 +28,7 @@ import { pgQuery, pgRaw } from "./query.js";
 import { findAnswers, matchedAnswers } from "./question-search.js";
 import { type FoundEntries, findByConditions, findEntries } from "./search-entries.js";
 import { findLabelled, readLabels } from "./search-labels.js";
-import { findTitleHits, keyOf, readHits } from "./search-rows.js";
+import { findTitles, keyOf, readHits } from "./search-rows.js";
 import { formsKey, piecesToLookUp, readWordParts } from "./search-words.js";
 import { requireSession } from "./session-key.js";
 
@@ -76,7 +78,7 @@ async function answer(database: Database, request: SearchRequest, terms: readonl
   const answers = await findAnswers(database, request, terms, position.untilMs);
   const matching = matchAll(answers.asked.map(({ term }) => term));
   const forms = new Map(answers.asked.map(({ term, forms: of }) => [formsKey(term), of]));
-  const titles = includesTitles(request, matching) ? await findTitleHits(database, matching, request, forms) : [];
+  const titles = includesTitles(request, matching) ? await findTitles(database, matching, request, forms) : [];
   const { entries: labelled, all } = await findLabelled(
     database,
     answers.labels.map(({ row }) => row),
@@ -103,14 +105,14 @@ async function searchOnce(database: Database, request: SearchRequest, matching: 
   const [parts, rows] = await Promise.all([readWordParts(database, piecesToLookUp(matching)), labels]);
   const { entries: labelled, all: except } = await findLabelled(database, rows, matching, request);
   const [titles, found] = await Promise.all([
-    includesTitles(request, matching) ? findTitleHits(database, matching, request, parts) : [],
+    includesTitles(request, matching) ? findTitles(database, matching, request, parts) : [],
     findEntries(database, matching, { ...request, except }, parts, position.untilMs),
   ]);
   return readPage(database, request, matching, { titles, labelled, found, position });
 }
 
 interface Found {
-  readonly titles: readonly SearchHit[];
+  readonly titles: readonly TitleRow[];
   readonly labelled: readonly (LabelRow & EntryMatch)[];
   readonly found: FoundEntries;
   readonly position: Position;
@@ -133,7 +135,7 @@ async function readPage(
   const end = offset + limit;
   const next = { offset: end, untilMs: untilMs ?? newestOf(found, labelled), attempt };
   return {
-    hits: [...onPage, ...(await readHits(database, entries, matching, request))],
+    hits: [...toTitleHits(onPage, matching, request), ...(await readHits(database, entries, matching, request))],
     total,
     next: limit > 0 && end < total ? formatCursor(next) : null,
   };

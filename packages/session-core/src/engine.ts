@@ -209,6 +209,7 @@ export {
   type EntryHitRow,
   type EntryMatch,
   groupCopies,
+  matchTitles,
   NO_SNIPPET,
   type TitleRow,
   toEntryHit,

@@ -86,22 +86,27 @@ export interface TitleRow {
 }
 
 /** Returns the titles that match: those with whole words first; of the same fit in the given order, the newest first. @throws {SlowExpressionError} */
-export function toTitleHits(
+export function matchTitles(
   rows: readonly TitleRow[],
   matching: Matching,
   { query }: SearchRequest,
   byAge: (a: TitleRow, b: TitleRow) => number,
-): readonly SearchHit[] {
+): readonly TitleRow[] {
   const count = createCounter(matching);
-  const writeSnippet = createSnippetWriter(matching.terms);
   const characters = rows.reduce((sum, { title }) => sum + title.length, 0);
-  const hits = matchLimited(query, characters, () =>
+  const found = matchLimited(query, characters, () =>
     rows.flatMap((row) => {
       const counts = count(new FoldedText(row.title));
       return counts === undefined ? [] : [{ row, fit: counts.fit }];
     }),
   );
-  return hits.sort((a, b) => a.fit - b.fit || byAge(a.row, b.row)).map(({ row }) => toTitleHit(row, writeSnippet(row.title)));
+  return found.sort((a, b) => a.fit - b.fit || byAge(a.row, b.row)).map(({ row }) => row);
+}
+
+/** Returns the hits of titles, in their order. */
+export function toTitleHits(rows: readonly TitleRow[], { terms }: Matching, { snippets = true }: SearchRequest): readonly SearchHit[] {
+  const writeSnippet = createSnippetWriter(terms);
+  return rows.map((row) => toTitleHit(row, snippets ? writeSnippet(row.title) : NO_SNIPPET));
 }
 
 function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {

@@ -4,10 +4,10 @@ import {
   type EntryHitRow,
   type EntryMatch,
   groupCopies,
+  matchTitles,
   NO_SNIPPET,
   type TitleRow,
   toEntryHit,
-  toTitleHits,
 } from "../../rules/search/hit-rows.js";
 import { labelledText } from "../../rules/search/labels.js";
 import type { Matching } from "../../rules/search/matching.js";
@@ -107,12 +107,12 @@ const lastSession = query<Record<never, never>, { seq: number | null }>(({ sql: 
 );
 
 /** Returns the sessions whose title matches: whole words first, then the newest. Cost: the titles with the words. */
-export function findTitleHits(
+export function findTitles(
   connection: Connection,
   matching: Matching,
   request: SearchRequest,
   words: readonly AskedTerm[] = [],
-): readonly SearchHit[] {
+): readonly TitleRow[] {
   const to = connection.get(lastSession, {})?.seq ?? 0;
   const found = findFittingRows(connection, matching, { table: "session_text", from: 1, to }, words);
   if (found?.length === 0) return [];
@@ -124,5 +124,5 @@ export function findTitleHits(
         WHERE ${asked} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}`),
     {},
   );
-  return toTitleHits(rows, matching, request, (a, b) => b.seq - a.seq);
+  return matchTitles(rows, matching, request, (a, b) => b.seq - a.seq);
 }

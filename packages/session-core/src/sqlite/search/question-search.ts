@@ -3,6 +3,7 @@ import { toEntryKind } from "../../entry/kinds.js";
 import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
 import type { SearchPage, SearchRequest } from "../../port/search.js";
 import { type CorrectedWords, correctWords, type Mistake, possibleMistakes, toMistakes } from "../../rules/search/asked-words.js";
+import { toTitleHits } from "../../rules/search/hit-rows.js";
 import { type AskedLabel, findInLabels, type LabelRow, placesWithLabel } from "../../rules/search/labels.js";
 import { includesTitles, matchAll } from "../../rules/search/matching.js";
 import { type AskedTerm, findForms, matchedBy, type QuestionTerm } from "../../rules/search/question.js";
@@ -23,7 +24,7 @@ import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery, query, rawQuery } from "../query.js";
 import { EntryScan, type Reader, runSliced, type Tail } from "./entry-scan.js";
-import { findTitleHits, readHits } from "./hits.js";
+import { findTitles, readHits } from "./hits.js";
 import { rowsToSearch } from "./index-hits.js";
 import { findLabelled, readLabels } from "./label-hits.js";
 import { type IndexedWord, knownWords, readIndexedWords, type SearchedRows, wordsStartingWith } from "./question-words.js";
@@ -235,7 +236,7 @@ class QuestionSearch {
   #toPage(connection: Connection, tail: Tail, { ranked, labels }: Answers, { asked }: CorrectedWords): SearchPage {
     const limit = rowLimit(this.#request.limit ?? DEFAULT_LIMIT);
     const matching = matchAll(asked.map(({ term }) => term));
-    const titles = includesTitles(this.#request, matching) ? findTitleHits(connection, matching, this.#request, asked) : [];
+    const titles = includesTitles(this.#request, matching) ? findTitles(connection, matching, this.#request, asked) : [];
     const onPage = titles.slice(this.#offset, this.#offset + limit);
     const labelled = findLabelled(connection, this.#labels, matching, this.#request);
     const labelOf = new Map<number, string>(labels.map(({ row }) => [row.seq, row.label]));
@@ -249,7 +250,7 @@ class QuestionSearch {
     const total = titles.length + found.length;
     const end = this.#offset + limit;
     return {
-      hits: [...onPage, ...readHits(connection, answers, matching, this.#request)],
+      hits: [...toTitleHits(onPage, matching, this.#request), ...readHits(connection, answers, matching, this.#request)],
       total,
       matched: matchedBy(asked),
       unclosedQuote: null,

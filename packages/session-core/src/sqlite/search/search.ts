@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { EntrySeq } from "../../ids/ids.js";
-import type { SearchHit, SearchPage, SearchRequest } from "../../port/search.js";
+import type { SearchPage, SearchRequest } from "../../port/search.js";
 import { finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "../../rules/search/attempts.js";
+import { toTitleHits } from "../../rules/search/hit-rows.js";
 import { includesTitles, isIndexed, type Matching, parseRequest } from "../../rules/search/matching.js";
 import { questionOf } from "../../rules/search/question.js";
 import { probeOf } from "../../rules/search/text-scan.js";
@@ -9,7 +10,7 @@ import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery } from "../query.js";
 import { EntryScan, type Reader, runSliced, type ScanHit, type Tail } from "./entry-scan.js";
-import { findTitleHits, readHits } from "./hits.js";
+import { findTitles, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
 import { findLabelled, type Labelled, readLabels } from "./label-hits.js";
 import { searchQuestion } from "./question-search.js";
@@ -127,8 +128,8 @@ class Search {
 
   #readPage(connection: Connection, tail: Tail, scanned: readonly ScanHit[], labelled: Labelled): UnmatchedPage {
     const { offset, attempt } = this.#position;
-    const titles = includesTitles(this.#request, this.#matching) ? findTitleHits(connection, this.#matching, this.#request) : [];
-    const hits: SearchHit[] = titles.slice(offset, offset + this.#limit);
+    const titles = includesTitles(this.#request, this.#matching) ? findTitles(connection, this.#matching, this.#request) : [];
+    const hits = [...toTitleHits(titles.slice(offset, offset + this.#limit), this.#matching, this.#request)];
     const isInIndex = isIndexed(this.#matching, this.#request);
     const whole = isInIndex ? countIndexHits(connection, this.#matching, this.#request, tail.from) : 0;
     const parts = isInIndex ? findPartHits(connection, this.#matching, this.#request, tail.from) : [];

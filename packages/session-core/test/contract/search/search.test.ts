@@ -240,6 +240,13 @@ describe("a search", () => {
 });
 
 describe("a snippet", () => {
+  test("is empty for titles, too, where none are asked for", async () => {
+    const { store } = await grow("u1", { session: { title: "needle" } });
+    expect((await store.search({ query: "needle", snippets: false })).hits).toMatchObject([{ type: "title", snippet: "", matches: [] }]);
+    expect((await store.search({ query: "what is a needle?", relax: true, snippets: false })).hits).toMatchObject([{ snippet: "" }]);
+    expect((await store.search({ query: "needle" })).hits).toMatchObject([{ snippet: "needle", matches: [[0, 6]] }]);
+  });
+
   test("shows the surroundings of the first match and where the matches are", async () => {
     const { store } = await said(`${"hay ".repeat(100)}the Needle here, needles not, NEEDLE again ${"hay ".repeat(100)}`);
     const [hit] = (await store.search({ query: "needle" })).hits;
