@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import querystring from "node:querystring";
 import { withoutSecrets } from "@bough/formats/secrets";
 import { InvalidArgumentError } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
@@ -35,9 +37,10 @@ export function createEndpoint(address: string, options: EndpointOptions): Endpo
   rules.checkArgument("options", options, ENDPOINT);
   const { apiKey, headers = {}, fetch: ownFetch } = options;
   const url = parseHttpAddress(address);
+  const password = querystring.unescape(url.password);
   const basic =
-    url.username === "" ? undefined : `Basic ${btoa(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`)}`;
-  const secrets = [apiKey, url.password, ...url.searchParams.values(), ...listSecretHeaders(headers)].filter((one) => one !== undefined);
+    url.username === "" ? undefined : `Basic ${Buffer.from(`${querystring.unescape(url.username)}:${password}`).toString("base64")}`;
+  const secrets = [apiKey, password, ...url.searchParams.values(), ...listSecretHeaders(headers)].filter((one) => one !== undefined);
   url.username = "";
   url.password = "";
   const authorization = apiKey === undefined ? basic : `Bearer ${apiKey}`;

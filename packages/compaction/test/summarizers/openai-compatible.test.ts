@@ -115,6 +115,21 @@ describe("the address", () => {
     expect(error).toMatchObject({ failure: "auth", message: expect.not.stringContaining("hunter22") });
   });
 
+  test.each(["p@ss/word", "geheim€", "100%"])("may hold a password of any characters: %s", async (password) => {
+    const server = await startModelServer();
+    server.reply(fail(401, `the password ${password} is wrong`));
+    const url = server.baseURL.replace("http://", `http://me:${encodeURIComponent(password)}@`);
+    const error = await ask(url).catch((thrown: unknown) => thrown);
+    expect(server.requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from(`me:${password}`).toString("base64")}`);
+    expect(error).toMatchObject({ failure: "auth", message: expect.not.stringContaining(password) });
+  });
+
+  test("may hold a password with a percent sign that is not written as URLs write it", async () => {
+    const server = await startModelServer();
+    await ask(server.baseURL.replace("http://", "http://me:half%off@"));
+    expect(server.requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from("me:half%off").toString("base64")}`);
+  });
+
   test.each(["", "localhost:1234", "ftp://host/v1", "/v1"])("is rejected if it is not a URL: %j", (baseURL) => {
     expect(() => openAiCompatibleSummarizer({ baseURL, model: "m" })).toThrow(InvalidArgumentError);
   });
