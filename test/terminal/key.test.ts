@@ -76,6 +76,16 @@ describe("the key of a locked store is asked for on the terminal", () => {
     await expect(openStore({ path: here.store })).rejects.toMatchObject({ code: "STORE_LOCKED" });
   });
 
+  test("by the shell, which does not take it for a message", async () => {
+    const here = home();
+    await withSession(here, KEY);
+    const terminal = await here.terminal("--session secret-plan-1", { columns: 200 });
+    await answer(terminal, /^Key of \S+sessions\.db:$/m, KEY);
+    await terminal.until(/The plan is to write tests/);
+    terminal.type("What now?");
+    expect(await terminal.until(/What now\?/)).not.toContain("horse");
+  });
+
   test("by the command that prints it, if it wants to ask", async () => {
     const here = home();
     await withSession(here, KEY);
@@ -83,6 +93,9 @@ describe("the key of a locked store is asked for on the terminal", () => {
     const terminal = await here.terminal("sessions", { env: { BOUGH_KEY_COMMAND: command } });
     await answer(terminal, /PIN of the manager\?$/m, "1234");
     expect(await ended(terminal)).toMatch(/Secret plan.*ended with 0/s);
+    const shell = await here.terminal("--session secret-plan-1", { env: { BOUGH_KEY_COMMAND: command } });
+    await answer(shell, /PIN of the manager\?$/m, "1234");
+    await shell.until(/The plan is to write tests/);
   });
 });
 

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { type StoreOptions, WrongKeyError } from "@bough/session-core";
 import { CommandError, UsageError } from "../errors.js";
 import { commandVariable, type KeyVariable, keysIn, withoutKeys } from "../terminal/child-environment.js";
+import { releaseInput } from "../terminal/early-input.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
@@ -136,6 +137,7 @@ export async function openWithAskedKey<T>(
  */
 async function runKeyCommand(io: KeyPlace, variable: string, command: string): Promise<string> {
   const aside = io.askSecret === undefined ? "ignore" : "inherit";
+  if (aside === "inherit") releaseInput();
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new CommandError("KEY_COMMAND", `The command in ${variable} ${why}. Nothing was changed.`));
     const child = spawn(command, { shell: true, stdio: [aside, "pipe", aside], env: withoutKeys(io.env) });

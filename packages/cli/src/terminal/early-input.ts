@@ -4,6 +4,7 @@ interface KeyInput {
   on(event: "data", listener: (data: Buffer) => void): unknown;
   off(event: "data", listener: (data: Buffer) => void): unknown;
   pause(): unknown;
+  ref(): unknown;
   unref(): unknown;
   unshift(data: Buffer): void;
 }
@@ -58,13 +59,18 @@ export function holdInput(stdin: KeyInput, interrupt: () => void): void {
     release: () => {
       stdin.off("data", onData);
       stdin.pause();
+      stdin.setRawMode(false);
+      stdin.ref();
       if (chunks.length > 0) stdin.unshift(Buffer.concat(chunks));
       return echoed.slice(echoed.lastIndexOf("\n") + 1);
     },
   };
 }
 
-/** Ends `holdInput`: the next reader of the stream gets what was kept. Returns what the terminal printed of it in its last line. */
+/**
+ * Ends `holdInput`: the next reader of the stream, or a program that is started on the terminal, has it as it was, and a reader gets what was
+ * kept. Returns what the terminal printed of it in its last line.
+ */
 export function releaseInput(): string {
   const echoed = held?.release() ?? "";
   held = undefined;

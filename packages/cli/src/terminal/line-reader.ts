@@ -1,4 +1,5 @@
 import type { Interface } from "node:readline";
+import { releaseInput } from "./early-input.js";
 
 /** The streams of a `LineReader`, and what it needs from its process. */
 interface LineSource {
@@ -36,6 +37,7 @@ export class LineReader {
    * 0.8 s after the question was printed and no other line came with it. All other lines go to `takeEarly`.
    */
   async ask(question: string, takeEarly?: TakeEarly): Promise<string | undefined> {
+    releaseInput();
     if (takeEarly !== undefined) for (const line of this.#typedAhead.splice(0)) takeEarly(line);
     const line = this.#typedAhead.shift();
     if (line !== undefined) {
@@ -49,6 +51,7 @@ export class LineReader {
 
   /** The next line, which is not shown while it is typed; undefined: the input has ended. */
   async askSecret(question: string): Promise<string | undefined> {
+    releaseInput();
     const ahead = this.#typedAhead.shift();
     if (ahead !== undefined) {
       this.#source.output.write(`${question}\n`);

@@ -6,7 +6,7 @@ import { holdInput, releaseInput, startsShell } from "../../src/terminal/early-i
 /** A terminal's input, for keys that are written to it. */
 function input() {
   const raw: boolean[] = [];
-  return Object.assign(new PassThrough(), { raw, setRawMode: (on: boolean) => raw.push(on), unref: () => undefined });
+  return Object.assign(new PassThrough(), { raw, setRawMode: (on: boolean) => raw.push(on), ref: () => undefined, unref: () => undefined });
 }
 
 test("what is typed before raw mode begins and after comes to the next reader, Enter as Enter, and what was printed of it is told", async () => {
