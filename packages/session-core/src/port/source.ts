@@ -9,7 +9,7 @@ export interface ImportProblem {
   readonly code:
     | "malformed-line" // not JSON, too long, or changed while it was read: the line was not imported
     | "torn-line" // the last line ends in the middle of a record: the writer was stopped
-    | "invalid-record" // JSON, but not a valid entry: imported as a `foreign` entry
+    | "invalid-record" // JSON, but not a valid entry: imported as a `foreign` entry; or an id that no entry can have: imported with another one
     | "missing-parent" // the parent is not in the file: attached to the record before it
     | "missing-kept-entry" // the first kept entry of a compaction is not on its path: imported as keeping nothing
     | "missing-blob" // a file that the record refers to is missing
@@ -87,7 +87,7 @@ export interface SourceEntry {
   readonly parentId: EntryId | null;
   /** The id that an earlier version of the reader gave: an entry that the store has under it keeps it. */
   readonly formerId?: EntryId | undefined;
-  /** 0: neither the record nor one before it has a time. It gets that of the session, or of the file. */
+  /** 0: neither the record nor one before it has a time. It gets that of the session, or of the file. Parts of a millisecond are cut off. */
   readonly createdAtMs: number;
   readonly payload: unknown;
   /** The JSON text of `payload` without its type, if the reader has it: writing the text again would take a seventh of an import. */

@@ -27,6 +27,12 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
   }
 }
 
+/** A time as the store takes it; 0: it is none. The time of a file has parts of a millisecond. */
+export function wholeMs(ms: number): number {
+  const whole = Math.floor(ms);
+  return Number.isSafeInteger(whole) ? whole : 0;
+}
+
 /** The payload with other ids of the entries that it refers to. */
 export function mapReferences(payload: unknown, toId: (id: EntryId) => EntryId): unknown {
   if (!isObject(payload)) return payload;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { EntryPayload } from "../../entry/entry.js";
 import { contentKey, originOf } from "../../entry/origins.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../../errors/session-errors.js";
-import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
+import { type EntryId, isId, quoted, type SessionId } from "../../ids/ids.js";
 import { MAIN_LEAF } from "../../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../../port/session-storage.js";
 import {
@@ -22,7 +22,7 @@ import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
 import type { ImportedEntry, ImportTarget, WrittenEntry } from "./import-target.js";
 import { hasReference, PreparedImport, withId, withPayload } from "./prepare.js";
-import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry } from "./repair.js";
+import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry, wholeMs } from "./repair.js";
 
 /** The interval of progress reports, in records. */
 const PROGRESS_EVERY = 250;
@@ -100,7 +100,7 @@ export class SessionImporter {
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
     this.#last = this.#startOf();
-    this.#startMs = source.header.createdAtMs ?? this.#options.writtenAtMs ?? Date.now();
+    this.#startMs = source.header.createdAtMs ?? wholeMs(this.#options.writtenAtMs ?? Date.now());
     for (const record of source.records(this.#options.sync?.from)) {
       if (record.kind === "open" && this.#holds(record)) break;
       this.#importRecord(record);
@@ -149,7 +149,7 @@ export class SessionImporter {
       case "open":
         return;
       case "entry":
-        this.#addEntry(this.#withStoredId(record));
+        this.#addEntry(this.#withStoredId(this.#storable(record)));
         return;
       case "problem":
         // The rest of the last line may be on its way.
@@ -162,7 +162,7 @@ export class SessionImporter {
         this.#annotations.add({ ...record, entryId: this.#currentId(record.entryId) });
         return;
       case "leaf":
-        this.#annotations.add({ ...record, entryId: record.entryId && this.#currentId(record.entryId) });
+        this.#annotations.add({ ...record, entryId: record.entryId === null ? null : this.#currentId(record.entryId) });
         return;
       case "title":
       case "value":
@@ -175,6 +175,21 @@ export class SessionImporter {
     this.#last = this.#importEntry(record);
     this.#keep(record);
     this.#readIds?.add(record.id);
+  }
+
+  /** The record with a time and an id that the store takes, whatever its reader gave. */
+  #storable(record: SourceEntry): SourceEntry {
+    const createdAtMs = wholeMs(record.createdAtMs);
+    const { id: given } = record;
+    // Earlier versions stored any id.
+    const isTaken = (typeof given === "string" && isId(given)) || this.#target.find(given) !== undefined;
+    if (isTaken && createdAtMs === record.createdAtMs) return record;
+    const id = isTaken ? given : hash("sha256", String(given), "hex").slice(0, 16);
+    if (!isTaken) {
+      this.#formerIds.set(given, id);
+      this.#addProblem(record, "invalid-record", `an entry cannot have the id ${quoted(String(given))}; imported as ${id}`);
+    }
+    return { ...record, id, createdAtMs, payload: record.payload, prepared: undefined };
   }
 
   /** The record with the ids under which an import with an earlier version of the reader has stored it and its parent. */
