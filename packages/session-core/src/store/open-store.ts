@@ -81,7 +81,7 @@ const OPTIONS = optionsOf(
     schema: optional(TEXT),
     tenant: optional(TEXT),
     connections: optional(AMOUNT),
-    partitions: optional(AMOUNT),
+    partitions: optional(ruleOf("a whole number from 0 up", (value) => Number.isSafeInteger(value) && Number(value) >= 0)),
     mode: optional(oneOf("create", "read-write", "read-only")),
     durability: optional(oneOf("full", "normal")),
     busyTimeoutMs: optional(

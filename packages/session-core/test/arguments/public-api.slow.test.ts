@@ -430,6 +430,11 @@ describe("what a wrong argument is told", () => {
     expect(String(odd).length).toBeLessThan(250);
   });
 
+  test.each([2.5, -1, Number.POSITIVE_INFINITY])("%d partitions are refused before a server is asked", async (partitions) => {
+    const opened = core.openStore({ url: "postgres://nobody@127.0.0.1:1/none", busyTimeoutMs: 0, partitions });
+    await expect(opened).rejects.toMatchObject({ code: "INVALID_ARGUMENT", argument: "options.partitions" });
+  });
+
   test("a path with a NUL character is refused before the file system is asked", async () => {
     const { store } = await world();
     const refused = { code: "INVALID_ARGUMENT", argument: "path" };
