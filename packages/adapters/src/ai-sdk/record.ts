@@ -206,9 +206,9 @@ class CutRecording {
     else if (part.type === "finish-step" || part.type === "abort") await this.#store();
   }
 
-  /** The stream has failed. It also does when its call is aborted. */
+  /** The stream has failed. It also does when its call is aborted; `ResponseAborted` is the error of Next.js for a client that left. */
   fail(error: unknown): void {
-    if (error instanceof Error && error.name === "AbortError") this.#reader?.stop();
+    if (error instanceof Error && /^(AbortError|ResponseAborted)$/.test(error.name)) this.#reader?.stop();
     else this.#reader?.fail(error);
   }
 

@@ -185,6 +185,19 @@ describe("a stream that is cut off", () => {
     },
   );
 
+  test.each(["AbortError", "ResponseAborted"])("by an abort that the stream throws: %s", async (name) => {
+    const session = await asked();
+    const { model, send, fail } = fed();
+    send(...HALF);
+    const onChunk = () => void setImmediate(() => fail(Object.assign(new Error("aborted"), { name })));
+    const { fullStream } = streamText({ model, prompt: "-", onChunk, onError: () => undefined });
+    const read = async () => {
+      for await (const _ of recordStream(session, fullStream));
+    };
+    await expect(read()).rejects.toMatchObject({ name });
+    expect((await messagesOf(session)).at(-1)).toMatchObject({ stopReason: "aborted", content: [{ text: "The lexer counts " }] });
+  });
+
   test("by a consumer that stops reading", async () => {
     const session = await asked();
     const { model, send } = fed();
