@@ -181,5 +181,6 @@ function parseCursor(cursor = "0"): Position {
 }
 
 function formatCursor({ offset, untilMs, attempt }: Position): string {
-  return `${offset}.${untilMs ?? ""}.${attempt}`;
+  // A cursor has no negative numbers. What came before 1970 is on the next page, too.
+  return `${offset}.${untilMs === null ? "" : Math.max(0, untilMs)}.${attempt}`;
 }

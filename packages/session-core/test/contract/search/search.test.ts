@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../../src/entry/builders.js";
 import { InvalidQueryError } from "../../../src/errors/session-errors.js";
-import type { SearchRequest } from "../../../src/port/search.js";
+import type { SearchPage, SearchRequest } from "../../../src/port/search.js";
 import type { Store } from "../../../src/store/store.js";
 import { grow } from "../../world/grow.js";
 import { collected, openedStore, raw, storePath, tempFolder } from "../../world/stores.js";
@@ -228,6 +228,20 @@ describe("a search", () => {
       cursor = page.next;
     }
     expect(seen).toEqual([null, "e6", "e5", "e4", "e3", "e2", "e1", "e0"]);
+  });
+
+  test("comes in pages where everything is of a time before 1970, too", async () => {
+    const { store, session } = await grow("");
+    for (const at of [-30, -20, -10]) await session.append({ ...userMessage("needle"), id: `e${-at}`, createdAtMs: at });
+    for (const request of [{ query: "needle" }, { query: "", types: ["message"] as const }]) {
+      const ids: (string | null)[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const { hits, next }: SearchPage = await store.search({ ...request, limit: 2, cursor });
+        ids.push(...hits.map(({ entryId }) => entryId));
+        cursor = next;
+      }
+      expect(ids).toEqual(["e10", "e20", "e30"]);
+    }
   });
 
   test("is complete at once: what was appended a moment ago is found", async () => {
