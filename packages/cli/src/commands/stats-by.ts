@@ -200,7 +200,8 @@ function cachedCell(sum: Sum): Line {
 
 /** Dollars to four places, whatever the amount, so that a column can be added up. */
 function fixedCost({ cost }: Sum): string {
+  if (cost === null) return "–";
   const usd = usdOf(cost);
-  if (cost === null || (usd > 0 && usd < 0.00005)) return cost === null ? "–" : "<$0.0001";
+  if (usd > 0 && usd < 0.00005) return "<$0.0001";
   return `${cost.estimatedUsd > 0 ? "~" : ""}$${usd.toFixed(4)}`;
 }
