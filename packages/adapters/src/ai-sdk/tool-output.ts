@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { type ContentBlock, type EntryInput, toolResult } from "@bough/session-core";
 import type { ProviderMetadata, ToolModelMessage } from "ai";
 import { fileBlock, optionsMember, shownBlock, textBlock, toJson } from "./blocks.js";
@@ -34,7 +35,13 @@ export function errorOutput(error: unknown): ModelOutput {
 /** The text of an error as the SDK itself gives it: what a provider reports inside a stream, or a tool throws, may be an object. */
 export function errorText(error: unknown): string {
   if (error instanceof Error) return error.message;
-  return typeof error === "string" ? error : (JSON.stringify(error ?? undefined) ?? "unknown error");
+  if (typeof error === "string") return error;
+  try {
+    return JSON.stringify(error ?? undefined) ?? "unknown error";
+  } catch {
+    // A cycle or a BigInt, which JSON does not have.
+    return inspect(error);
+  }
 }
 
 /** The entry of a result. */

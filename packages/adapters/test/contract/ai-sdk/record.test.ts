@@ -160,6 +160,17 @@ describe("a stream that is cut off", () => {
     expect((await messagesOf(session)).at(-1)).toMatchObject({ stopReason: "error", errorMessage: JSON.stringify(error) });
   });
 
+  test("by an error that holds itself, which JSON cannot have", async () => {
+    const session = await asked();
+    const { model, send, end } = fed();
+    const error: Record<string, unknown> = { message: "Overloaded" };
+    error["cause"] = error;
+    send(...HALF, { type: "error", error });
+    end();
+    for await (const _ of recordStream(session, streamText({ model, prompt: "-", onError: () => undefined }).fullStream));
+    expect((await messagesOf(session)).at(-1)).toMatchObject({ stopReason: "error", errorMessage: expect.stringContaining("Overloaded") });
+  });
+
   test.each([
     ["a recorder", (session, options) => streamText({ ...options, ...recordSteps(session) }).consumeStream()],
     [
