@@ -10,7 +10,7 @@ import { fromStart, importInto, newSession } from "../rules/import/import-into.j
 import type { GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "../rules/import/import-target.js";
 import type { FileTools } from "../tools/known-tools.js";
 import type { Connection } from "./file/connection.js";
-import { endBulkWrite, prepareBulkWrite } from "./file/open-database.js";
+import { checkpointRarely, checkpointUsually } from "./file/open-database.js";
 import {
   findSessionRow,
   insertNewSession,
@@ -94,11 +94,11 @@ function importWithin(
 }
 
 function writeInBulk<T>(connection: Connection, body: () => T): T {
-  prepareBulkWrite(connection);
+  checkpointRarely(connection);
   try {
     return connection.write(body);
   } finally {
-    if (connection.open) endBulkWrite(connection);
+    if (connection.open) checkpointUsually(connection);
   }
 }
 

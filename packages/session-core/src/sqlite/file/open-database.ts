@@ -202,7 +202,8 @@ export function rejectNewer(path: string, open: OpenSqlite): void {
 function configure(database: Database.Database, { mode, durability, maxBytes }: ConnectionOptions): void {
   // Foreign keys keep parents in the same session, leaves at existing entries, and delete rows with their session.
   database.pragma("foreign_keys = ON");
-  cacheUsually(database);
+  // Walks of the tree read the same upper pages again; 16 MiB hold the skeletons of 100,000 entries. A limit, not an allocation.
+  database.pragma("cache_size = -16384");
   // No memory map: if another program truncates a mapped file, the next access kills the process with SIGBUS.
   database.pragma("mmap_size = 0");
   database.pragma("temp_store = MEMORY");
@@ -225,14 +226,6 @@ interface Pragmas {
   pragma(text: string): unknown;
 }
 
-/** The limit of the page cache: walks of the tree read the same upper pages again; 16 MiB hold the skeletons of 100,000 entries. */
-const USUAL_CACHE_KIB = 16 * 1024;
-const BULK_CACHE_KIB = 32 * 1024;
-
-function cacheUsually(connection: Pragmas): void {
-  connection.pragma(`cache_size = -${USUAL_CACHE_KIB}`);
-}
-
 const SMALLEST_PAGE = 512;
 const USUAL_BYTES = 4 * 1024 * 1024;
 const BULK_BYTES = 64 * 1024 * 1024;
@@ -248,22 +241,6 @@ export function checkpointUsually(connection: Pragmas): void {
  */
 export function checkpointRarely(connection: Pragmas): void {
   checkpointAfter(connection, BULK_BYTES);
-}
-
-/**
- * Prepares a connection for one large transaction, until `endBulkWrite`: the WAL is checkpointed rarely, and more changed pages stay in memory.
- * If they do not fit, SQLite writes pages into the WAL before the commit; a page that changes after that is overwritten there, and the commit
- * reads all frames of the WAL again and writes a new checksum into each.
- */
-export function prepareBulkWrite(connection: Pragmas): void {
-  checkpointRarely(connection);
-  connection.pragma(`cache_size = -${BULK_CACHE_KIB}`);
-}
-
-/** Undoes `prepareBulkWrite`. */
-export function endBulkWrite(connection: Pragmas): void {
-  checkpointUsually(connection);
-  cacheUsually(connection);
 }
 
 /** The size of the pages of a connection's file, in bytes. It changes only while no other connection is open. */
