@@ -17,6 +17,31 @@ test.each([
   await expect(use()).rejects.toThrow(StoreDamagedError);
 });
 
+// One changed byte in the text of the schema: SQLite notices it when it checks or writes the rows.
+test.each([
+  ["a foreign key that names no column", "REFERENCES entry (seq)", "REFERENCES entry (sep)"],
+  ["a check by a function that does not exist", "json_valid(metadata_json)", "jsom_valid(metadata_json)"],
+])("a store whose schema has %s is told to be damaged by its check and by writes", async (_what, before, after) => {
+  const path = storePath();
+  const store = await openStore({ path });
+  const { id } = await store.createSession();
+  await store.close();
+  raw(path, (file) => {
+    file.unsafeMode(true).pragma("writable_schema = ON");
+    file.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?)").run(before, after);
+  });
+  const damaged = await openedStore({ path });
+  await expect(findingsOf(damaged)).rejects.toThrow(StoreDamagedError);
+  const writes = [
+    async () => (await damaged.openSession(id)).append(userMessage("word")),
+    async () => damaged.createSession({ metadata: { a: 1 } }),
+  ];
+  const outcomes = await Promise.allSettled(writes.map((write) => write()));
+  const errors = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+  expect(errors.filter((error) => !(error instanceof StoreDamagedError))).toEqual([]);
+  expect(errors).not.toEqual([]);
+});
+
 test.each([
   ["has another version", "UPDATE session_text_config SET v = 0"],
   ["has lost its settings", "DELETE FROM entry_text_config"],
