@@ -104,7 +104,8 @@ const SCREENS = [
 
 function environment({ folder, path }) {
   const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env;
-  return { ...rest, BOUGH_STORE: path, HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), TERM: "xterm-256color" };
+  // A pager would wait for a key.
+  return { ...rest, BOUGH_STORE: path, BOUGH_PAGER: "cat", HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), TERM: "xterm-256color" };
 }
 
 function inPipe(world, given) {
