@@ -1,5 +1,6 @@
 import type { Entry, Session, SessionId } from "@bough/session-core";
 import { checkArgument, TEXT, withMethods } from "@bough/session-core/arguments";
+import { findSecretsInLine } from "./find-secrets.js";
 import { canShareSecretsWith, SessionMasker } from "./session-masker.js";
 
 const SESSION = withMethods("a session", "entriesSince");
@@ -68,10 +69,10 @@ export class SessionMasks {
 /** A name of secrets, a word with letters and digits, also with symbols between, an address, or the start of a key. */
 const CAN_BE_SECRET = /pass|pwd|key|secret|token|auth|cookie|login|credential|:\/\/|-----|(?=\S{0,64}\d)(?=\S{0,64}[a-z])\S{6}/i;
 
-/** True if a word of a text can be a secret, or the text names one. @see SessionMasks.maskTitle */
+/** True if a word of a text can be a secret, or the text names one or puts one where a program takes it. @see SessionMasks.maskTitle */
 export function canHaveSecret(text: string): boolean {
   checkArgument("text", text, TEXT);
-  return CAN_BE_SECRET.test(text);
+  return CAN_BE_SECRET.test(text) || findSecretsInLine(text).length > 0;
 }
 
 function learnMore(session: Session, known: Learned): Promise<void> {

@@ -227,6 +227,17 @@ describe("masks of several sessions", () => {
     expect(await masks.maskTitle("Use hunter22 there", async () => session)).toBe("Use [password 1] there");
   });
 
+  test.each([
+    "echo sesame | sudo -S apt update",
+    "sudo -S true <<< sesame",
+    "curl -u ada:sesame example.org",
+    "mysql -psesame",
+    "redis-cli -a sesame",
+  ])("mask a password of letters where a program takes it, in a title: %s", async (title) => {
+    const session = await sessionOf(userMessage(title));
+    expect(await new SessionMasks().maskTitle(title, async () => session)).toBe(title.replace("sesame", "[password 1]"));
+  });
+
   test.each(["p@s5w.rd!x", "7!x9#Qz$", "Tr0ub!dor&3", "a-1!b+2?c"])(
     "mask the password %s, which has symbols, in a title",
     async (password) => {
