@@ -162,7 +162,7 @@ export class ChangeFeed {
       if (isAgain && !signal.aborted) this.#tell({ sessionIds: null });
       await ended;
     } finally {
-      // Where there are no announcements, as on a standby, it connects again every few seconds.
+      // On a standby LISTEN fails, and this method runs again every few seconds with the same signal.
       signal.removeEventListener("abort", end);
     }
   }

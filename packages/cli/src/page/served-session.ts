@@ -88,7 +88,7 @@ export class ServedSession {
     return leafRow(this.index, this.#leafId, { filter: "default", labeled: this.#labels });
   }
 
-  /** That of all rows which were read so far. */
+  /** The branches of the rows that were read so far. */
   get shape(): BranchShape {
     const { parents } = this.index;
     if (this.#shape?.parents.length !== parents.length) this.#shape = undefined;
@@ -192,7 +192,7 @@ export class ServedSession {
   async #readRows(): Promise<void> {
     for (;;) {
       const page = await this.session.tree.outline({ afterSeq: this.#lastSeq, limit: PAGE });
-      // Known before the rows are: other requests are answered meanwhile.
+      // Read before the rows are added: a request that is answered meanwhile must not show a private row.
       const hidden = await this.#privateIn(page);
       const before = this.index.size;
       this.index.append(page);

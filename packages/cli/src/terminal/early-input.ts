@@ -68,8 +68,8 @@ export function holdInput(stdin: KeyInput, interrupt: () => void): void {
 }
 
 /**
- * Ends `holdInput`: the next reader of the stream, or a program that is started on the terminal, has it as it was, and a reader gets what was
- * kept. Returns what the terminal printed of it in its last line.
+ * Ends `holdInput`: leaves raw mode and puts the kept bytes back into the stream, for the next reader or a program that is started on the terminal.
+ * Returns the part of them that the terminal printed in its last line.
  */
 export function releaseInput(): string {
   const echoed = held?.release() ?? "";

@@ -5,7 +5,7 @@ import type { SourceRecord } from "../../port/source.js";
 import type { PathState } from "../derived-columns.js";
 import { toLeafName } from "../session-columns.js";
 import type { ImportTarget } from "./import-target.js";
-import { wholeMs } from "./repair.js";
+import { toStoredMs } from "./repair.js";
 
 /** A record about the session that is not an entry. */
 type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
@@ -82,7 +82,7 @@ export class AnnotationWriter {
     const known = this.#isNew ? undefined : this.#target.findLabel(entry);
     // The newer one wins: a user may have set a label since, here or in the source.
     if (known !== undefined && (createdAtMs ?? 0) <= known.createdAtMs) return;
-    this.#target.setLabel(entry, label, createdAtMs === undefined ? Date.now() : wholeMs(createdAtMs));
+    this.#target.setLabel(entry, label, createdAtMs === undefined ? Date.now() : toStoredMs(createdAtMs));
   }
 
   #applyTitle({ title, source }: Extract<Annotation, { kind: "title" }>): void {

@@ -4,7 +4,7 @@ import type { ImportedSession, ImportOptions } from "../../port/session-storage.
 import { ReadFromStartError, type SourceHeader, type SourceSession, type SyncedImport } from "../../port/source.js";
 import type { Validate } from "../batch-writer.js";
 import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
-import { wholeMs } from "./repair.js";
+import { toStoredMs } from "./repair.js";
 import { SessionImporter } from "./session-importer.js";
 
 /** The session of an earlier sync was deleted after the sync read its record: the caller imports it from the start. */
@@ -77,7 +77,7 @@ export function newSession(id: SessionId, header: SourceHeader, { writtenAtMs }:
     title: header.title,
     titleSource: header.title === undefined ? undefined : "auto",
     cwd: header.cwd,
-    createdAtMs: header.createdAtMs ?? (writtenAtMs === undefined ? undefined : wholeMs(writtenAtMs)),
+    createdAtMs: header.createdAtMs ?? (writtenAtMs === undefined ? undefined : toStoredMs(writtenAtMs)),
     metadata: header.metadata,
     parent: parent && { sessionId: parent.sessionId, entryId: parent.entryId ?? null, toolCallId: parent.toolCallId ?? null },
   };

@@ -27,8 +27,8 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
   }
 }
 
-/** A time as the store takes it; 0: it is none. The time of a file has parts of a millisecond. */
-export function wholeMs(ms: number): number {
+/** Rounds a time down to whole milliseconds; the modification time of a file has fractions. Returns 0 (unknown) for NaN and for times out of range. */
+export function toStoredMs(ms: number): number {
   const whole = Math.floor(ms);
   return Number.isSafeInteger(whole) ? whole : 0;
 }

@@ -22,7 +22,7 @@ import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
 import type { ImportedEntry, ImportTarget, WrittenEntry } from "./import-target.js";
 import { hasReference, PreparedImport, withId, withPayload } from "./prepare.js";
-import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry, wholeMs } from "./repair.js";
+import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry, toStoredMs } from "./repair.js";
 
 /** The interval of progress reports, in records. */
 const PROGRESS_EVERY = 250;
@@ -100,7 +100,7 @@ export class SessionImporter {
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
     this.#last = this.#startOf();
-    this.#startMs = source.header.createdAtMs ?? wholeMs(this.#options.writtenAtMs ?? Date.now());
+    this.#startMs = source.header.createdAtMs ?? toStoredMs(this.#options.writtenAtMs ?? Date.now());
     for (const record of source.records(this.#options.sync?.from)) {
       if (record.kind === "open" && this.#holds(record)) break;
       this.#importRecord(record);
@@ -179,7 +179,7 @@ export class SessionImporter {
 
   /** The record with a time and an id that the store takes, whatever its reader gave. */
   #storable(record: SourceEntry): SourceEntry {
-    const createdAtMs = wholeMs(record.createdAtMs);
+    const createdAtMs = toStoredMs(record.createdAtMs);
     const { id: given } = record;
     // Earlier versions stored any id.
     const isTaken = (typeof given === "string" && isId(given)) || this.#target.find(given) !== undefined;
