@@ -1,7 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
+import {
+  assistantMessage,
+  type EntryInput,
+  type NewSession,
+  openStore,
+  type Session,
+  type Store,
+  toolResult,
+  userMessage,
+} from "@bough/session-core";
 import { isServerUrl } from "@bough/session-core/engine";
 import { onTestFinished } from "vitest";
 import { ENGINE, serverUrl } from "../../../.ci/test-engine.js";
@@ -132,6 +141,14 @@ export async function grow(store: Store, id: string, names: string, about: { tit
     else await session.append(entryNamed(name, at));
   }
   return session;
+}
+
+/** Creates many sessions of one message each. */
+export async function growMany(store: Store, count: number, about: (at: number) => NewSession): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    const session = await store.createSession({ createdAtMs: NOON, ...about(at) });
+    await session.append({ ...userMessage(`said in ${at}`), createdAtMs: NOON });
+  }
 }
 
 /** A session "Parser" with two branches: `user1 asst1`, then `user2 asst2` and, where the leaf is, `user3 asst3`. */

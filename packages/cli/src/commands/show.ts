@@ -6,6 +6,7 @@ import { dateTime } from "../format/time.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
+import { listSessions } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -82,9 +83,9 @@ async function showSession(out: Printer, store: Store, { session, record }: Chos
     session.tree.branchPoints(),
     session.tree.tips(),
     session.labels.list(),
-    store.listSessions({ parentId: session.id, kind: "all", archived: "all", empty: true }),
+    listSessions(store, { parentId: session.id, kind: "all", archived: "all", empty: true }),
   ]);
-  const facts: SessionDetails = { leaves, branchPoints, tips, labels, children: children.items };
+  const facts: SessionDetails = { leaves, branchPoints, tips, labels, children };
   if (json) return out.json({ session: record, ...facts });
   const ids = await readShortIds(store, session, record, facts, out);
   for (const line of renderRecord(record, ids)) out.line(...line);

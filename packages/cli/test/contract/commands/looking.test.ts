@@ -1,7 +1,7 @@
 import { systemMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { longSession, TURNS } from "../../commands/long-session.js";
-import { grow, parserSession, world } from "../../world.js";
+import { grow, growMany, parserSession, world } from "../../world.js";
 
 describe("bough tree", () => {
   test("draws the newest session of the directory if none is named, and prints its name", async () => {
@@ -211,6 +211,14 @@ describe("bough show", () => {
       label: null,
       entry: { id: "user1" },
     });
+  });
+
+  test("counts all subagents, however many they are", async () => {
+    const here = world();
+    await parserSession(here);
+    const parent = { sessionId: "parser-session-1", entryId: null, toolCallId: null };
+    await here.withStore((store) => growMany(store, 1001, () => ({ kind: "subagent", parent })));
+    expect((await here.run(["show", "parser"])).out).toMatch(/forks and subagents: 1001\n(?: {2}.*\n){20} {2}and 981 more\n/);
   });
 
   test("tells what is known of a session", async () => {
