@@ -13,12 +13,13 @@ import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionName, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
+import { sessionPages } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { truncate } from "../terminal/width.js";
-import { type Command, type CommonOptions, confirm } from "./command.js";
+import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 import { shareTarget, takeBack } from "./share-targets.js";
 
 interface ShareOptions extends CommonOptions {
@@ -51,7 +52,7 @@ export const runShare: Command<ShareOptions> = async (call) => {
   if (list === true && revoke !== undefined) throw new UsageError("Give --list or --revoke, not both.");
   if ((list === true || revoke !== undefined) && password === true) throw new UsageError("--password is for a new page.");
   if (list === true) return runList(call);
-  return revoke === undefined ? runPublish(call) : runRevoke(call, revoke);
+  return revoke === undefined ? runPublish(call) : runRevoke(call, requireArgument(revoke));
 };
 
 const runPublish: Command<ShareOptions> = async ({ io, out, args: [name, entryName], options }) => {
@@ -146,11 +147,13 @@ function stateOf({ revokedAtMs, isEncrypted, remove }: Share): string {
 }
 
 async function listShares(store: Store): Promise<readonly SharedPage[]> {
-  const values = await store.valuesOf(SHARES, { kind: "all", archived: "all" });
   const found: SharedPage[] = [];
-  for (const [id, { value }] of values) {
-    const session = await store.openSession(id);
-    for (const share of sharesSchema.parse(value)) found.push({ session, share });
+  for await (const records of sessionPages(store, { kind: "all", archived: "all", empty: true })) {
+    const ids = records.map(({ id }) => id);
+    for (const [id, { value }] of await store.valuesOf(SHARES, ids)) {
+      const session = await store.openSession(id);
+      for (const share of sharesSchema.parse(value)) found.push({ session, share });
+    }
   }
   return found.sort((a, b) => b.share.sharedAtMs - a.share.sharedAtMs);
 }

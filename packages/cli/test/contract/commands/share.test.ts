@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { grow, parserSession, type World, world } from "../../world.js";
+import { grow, growMany, parserSession, type World, world } from "../../world.js";
 
 const SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
 
@@ -230,6 +230,25 @@ describe("bough share", () => {
       expect(await here.run(["share", "--revoke", `up.example/${at}`], { env })).toMatchObject({ code: "SHARE_FAILED" });
     expect(existsSync(here.path("gone"))).toBe(false);
     expect(readFileSync(here.path("notes.html"), "utf8")).toBe("mine");
+  });
+
+  test("lists the pages of sessions that are not among the 1,000 newest, and takes them back", async () => {
+    const here = world();
+    await parserSession(here);
+    const env = config(here, { share: { folder: here.path("pages") } });
+    const { out } = await here.run(["share", "parser", "--yes"], { env });
+    await here.withStore((store) => growMany(store, 1001, () => ({})));
+    expect(await here.json("share", "--list")).toMatchObject({ shares: [{ sessionId: "parser-session-1", link: out.trim() }] });
+    expect((await here.run(["share", "--revoke", out.trim()], { env })).out).toBe(`taken back: ${out}`);
+  });
+
+  test("takes no page back for an empty text, as of an unset variable of a script", async () => {
+    const here = world();
+    await parserSession(here);
+    const env = config(here, { share: { folder: here.path("pages") } });
+    await here.run(["share", "parser", "--yes"], { env });
+    expect(await here.run(["share", "--revoke", ""], { env })).toMatchObject({ exit: 2, code: "USAGE" });
+    expect(readdirSync(here.path("pages"))).toHaveLength(1);
   });
 
   test("encrypts a page: nothing of it is readable in the file", async () => {
