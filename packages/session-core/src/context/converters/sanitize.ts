@@ -18,13 +18,21 @@ const REJECTED = /[^a-zA-Z0-9_-]/g;
  */
 export function createCallIdMapper(): (callId: string) => string {
   const taken = new Set<string>();
+  // The next number to try for an id: some servers name the first call of every reply `call_0`.
+  const next = new Map<string, number>();
   return (callId) => {
     const base = sanitizeCallId(callId);
-    let id = base;
-    for (let copy = 2; taken.has(id); copy++) id = `${base.slice(0, MAX_ID_LENGTH - `_${copy}`.length)}_${copy}`;
+    let copy = next.get(base) ?? 1;
+    while (taken.has(numbered(base, copy))) copy += 1;
+    next.set(base, copy + 1);
+    const id = numbered(base, copy);
     taken.add(id);
     return id;
   };
+}
+
+function numbered(base: string, copy: number): string {
+  return copy === 1 ? base : `${base.slice(0, MAX_ID_LENGTH - `_${copy}`.length)}_${copy}`;
 }
 
 // Some ids have hundreds of characters and differ only at the end, so a hash replaces the end.

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toAnthropic } from "../../../src/context/converters/anthropic.js";
 import type { AnthropicMessage } from "../../../src/context/converters/anthropic-messages.js";
+import { createCallIdMapper } from "../../../src/context/converters/sanitize.js";
 import type { AssistantBlock } from "../../../src/entry/message.js";
 import { anyContext, assistant, call, contextOf, countCalls, foreign, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
@@ -111,6 +112,13 @@ describe("a context as an Anthropic request", () => {
       result("call_0", "2"),
     );
     expect(messages.at(-1)?.content).toEqual([{ type: "tool_result", tool_use_id: "call_0_2", content: [text("2")] }]);
+  });
+
+  test("gives 120,000 calls of one id ids of their own (work that grows with its square would pass the time limit of any test)", () => {
+    const drawId = createCallIdMapper();
+    const drawn = Array.from({ length: 120_000 }, () => drawId("call_0"));
+    expect([drawn[0], drawn[1], drawn.at(-1)]).toEqual(["call_0", "call_0_2", "call_0_120000"]);
+    expect(["call_0_2", "call_0"].map(drawId)).toEqual(["call_0_2_2", "call_0_120001"]);
   });
 
   test("gives documents and server tools back as they came", () => {
