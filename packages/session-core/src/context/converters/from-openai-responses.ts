@@ -70,7 +70,7 @@ function toBlocks(item: JsonObject): readonly AssistantBlock[] {
     case "function_call":
       return toCallBlocks(item, parseArguments(item["arguments"]));
     case "custom_tool_call":
-      return toCallBlocks(item, { input: item["input"] ?? "" });
+      return toCallBlocks(item, { input: item["input"] ?? "" }, { custom: true });
     case "image_generation_call":
       return toImageBlocks(item);
   }
@@ -99,9 +99,9 @@ function textsOf(parts: unknown): readonly string[] {
   return Array.isArray(parts) ? parts.filter(isObject).flatMap((part) => textIn(part, "text") ?? []) : [];
 }
 
-function toCallBlocks(item: JsonObject, args: JsonObject): readonly AssistantBlock[] {
+function toCallBlocks(item: JsonObject, args: JsonObject, more?: JsonObject): readonly AssistantBlock[] {
   const [id, name] = [textIn(item, "call_id"), textIn(item, "name")];
-  return id === undefined || name === undefined ? [] : [{ type: "toolCall", id, name, arguments: args, ...optionsOf(item) }];
+  return id === undefined || name === undefined ? [] : [{ type: "toolCall", id, name, arguments: args, ...optionsOf(item, more) }];
 }
 
 function toImageBlocks(item: JsonObject): readonly AssistantBlock[] {

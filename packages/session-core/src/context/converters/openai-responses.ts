@@ -53,7 +53,7 @@ export interface OpenAiCompactionItem {
   readonly encrypted_content: string;
 }
 
-/** One item of the `input` of a Responses request; `arguments` is JSON text. `id`: of the item in its response. */
+/** One item of the `input` of a Responses request; `arguments` is JSON text, `input` any text. `id`: of the item in its response. */
 export type OpenAiResponsesItem =
   | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
   | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
@@ -61,7 +61,9 @@ export type OpenAiResponsesItem =
   | OpenAiReasoningItem
   | OpenAiCompactionItem
   | { readonly type: "function_call"; readonly id?: string; readonly call_id: string; readonly name: string; readonly arguments: string }
-  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
+  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] }
+  | { readonly type: "custom_tool_call"; readonly id?: string; readonly call_id: string; readonly name: string; readonly input: string }
+  | { readonly type: "custom_tool_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
 
 /** The fields of a Responses request that come from a context; spread them into the request. */
 export interface OpenAiResponsesInput {
@@ -75,8 +77,8 @@ export interface OpenAiResponsesInput {
  * Reasoning of an OpenAI model is given back with its id and encrypted content, and the items after it with their ids, so that a
  * tool loop continues its reasoning. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
  * its id is valid only as long as OpenAI stores the response. Thinking of other providers than the context's is left out (xAI's API has the
- * same items, and cannot decrypt OpenAI's). PDFs are sent; other files
- * that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
+ * same items, and cannot decrypt OpenAI's). A call of a custom tool, whose input is a text, is sent as such to its provider, and as a call of a
+ * function to others. PDFs are sent; other files that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
  * summary as text.
  *
  * @example
@@ -90,7 +92,7 @@ export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput
     const compacted = message.role === "user" ? nativeItems(message.native, context.model) : undefined;
     if (compacted !== undefined && isCompactedInput(compacted)) input.push(...compacted);
     else if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(toInputPart) });
-    else input.push(...toReplyItems(message, context.model?.provider), ...message.results.map(toOutputItem));
+    else input.push(...toReplyItems(message, isSameProvider(message.provider, context.model?.provider)));
   }
   return instructions === undefined ? { input } : { instructions, input };
 }
@@ -116,33 +118,38 @@ function toFilePart({ mediaType, data, url, filename }: ProjectedFile): OpenAiRe
     : { type: "input_file", filename: filename ?? "file.pdf", file_data: toDataUrl({ mediaType, data }) };
 }
 
-/** `asked`: the provider of the request, which cannot decrypt the reasoning of another one. */
-function toReplyItems(reply: ProjectedReply, asked: string | undefined): readonly OpenAiResponsesItem[] {
+/** A reply and the outputs of its calls. `isOwn`: its provider is that of the request, which cannot decrypt the reasoning of another one. */
+function toReplyItems(reply: ProjectedReply, isOwn: boolean): readonly OpenAiResponsesItem[] {
   const items: OpenAiResponsesItem[] = [];
-  const isOwn = isSameProvider(reply.provider, asked);
   // The API rejects an id without the reasoning before it: ids are sent only after reasoning of the same reply.
   let afterReasoning = false;
   for (const part of reply.parts) {
     if (part.type === "thinking" && !isOwn) continue;
-    const item = toReplyItem(part, items.at(-1), afterReasoning);
+    const item = toReplyItem(part, items.at(-1), afterReasoning, isOwn);
     if (item === undefined) continue;
     items.push(item);
     afterReasoning ||= item.type === "reasoning";
   }
   // It also rejects reasoning without an item after it: of a reply that was interrupted, or edited.
   while (items.at(-1)?.type === "reasoning") items.pop();
-  return items;
+  const custom = new Set(items.flatMap((item) => (item.type === "custom_tool_call" ? [item.call_id] : [])));
+  return [...items, ...reply.results.map((result) => toOutputItem(result, custom.has(result.callId)))];
 }
 
 /** The item of a part; undefined: the part was added to `before`, or it has none. */
-function toReplyItem(part: ReplyPart, before: OpenAiResponsesItem | undefined, withId: boolean): OpenAiResponsesItem | undefined {
+function toReplyItem(
+  part: ReplyPart,
+  before: OpenAiResponsesItem | undefined,
+  withId: boolean,
+  isOwn: boolean,
+): OpenAiResponsesItem | undefined {
   switch (part.type) {
     case "text":
       return toTextItem(part, before, withId);
     case "thinking":
       return toReasoningItem(part, before);
     case "call":
-      return toCallItem(part, withId);
+      return toCallItem(part, withId, isOwn);
     case "file":
       return { type: "message", role: "assistant", content: plainText([part]) };
     case "image":
@@ -176,11 +183,15 @@ function toReasoningItem(part: ProjectedThinking, before: OpenAiResponsesItem | 
   return id === undefined || typeof encrypted !== "string" ? undefined : { type: "reasoning", id, summary, encrypted_content: encrypted };
 }
 
-function toCallItem(part: ProjectedCall, withId: boolean): OpenAiResponsesItem {
-  const name = sanitizeToolName(part.name, OPENAI_NAME_LENGTH);
-  const id = withId ? itemIdOf(part) : undefined;
-  const call = { type: "function_call", call_id: part.id, name, arguments: JSON.stringify(part.input) } as const;
-  return id === undefined ? call : { ...call, id };
+function toCallItem(part: ProjectedCall, withId: boolean, isOwn: boolean): OpenAiResponsesItem {
+  const call = { call_id: part.id, name: sanitizeToolName(part.name, OPENAI_NAME_LENGTH) };
+  const { input } = part.input;
+  const isCustom = isOwn && openAiOptions(part)?.["custom"] === true && typeof input === "string";
+  const itemId = withId ? itemIdOf(part) : undefined;
+  // The API rejects the id of an item of another type: a client's own tools can come from items that are no call of a function.
+  const id = itemId?.startsWith(isCustom ? "ctc" : "fc") === true ? { id: itemId } : {};
+  if (isCustom) return { type: "custom_tool_call", ...call, input, ...id };
+  return { type: "function_call", ...call, arguments: JSON.stringify(part.input), ...id };
 }
 
 /** The id of the item that a part came from, as `fromOpenAiResponses` and the AI SDK store it. */
@@ -194,8 +205,8 @@ function openAiOptions(part: ReplyPart) {
   return optionsFor(part, "openai") ?? optionsFor(part, "azure");
 }
 
-function toOutputItem(result: ProjectedResult): OpenAiResponsesItem {
+function toOutputItem(result: ProjectedResult, isCustom: boolean): OpenAiResponsesItem {
   const parts = result.parts.map(toInputPart);
   const output = parts.every(({ type }) => type === "input_text") ? plainText(result.parts) : parts;
-  return { type: "function_call_output", call_id: result.callId, output };
+  return { type: isCustom ? "custom_tool_call_output" : "function_call_output", call_id: result.callId, output };
 }

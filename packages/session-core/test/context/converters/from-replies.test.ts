@@ -61,6 +61,32 @@ describe("a reply, read and sent again", () => {
     );
   });
 
+  test("is the output of the response with a call of a custom tool, whose input is a text", () => {
+    const output = [
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "e" },
+      { type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "apply_patch", input: "*** Begin Patch" },
+    ];
+    const reply = messageOf(core.fromOpenAiResponses({ status: "completed", output }));
+    const context = contextOf([reply, { role: "toolResult", toolCallId: "call_1", content: "Done", isError: false }]);
+    const answer = { type: "custom_tool_call_output", call_id: "call_1", output: "Done" };
+    expect(core.toOpenAiResponses(context).input).toEqual([...output, answer]);
+    const elsewhere = core.toOpenAiResponses({ ...context, model: { provider: "xai", modelId: "grok-5" } });
+    expect(elsewhere.input).toEqual([
+      { type: "function_call", call_id: "call_1", name: "apply_patch", arguments: '{"input":"*** Begin Patch"}' },
+      { type: "function_call_output", call_id: "call_1", output: "Done" },
+    ]);
+  });
+
+  test("has no id that the API refuses for the type of its item", () => {
+    const reasoning = { itemId: "rs_1", reasoningEncryptedContent: "e" };
+    const content: core.AssistantBlock[] = [
+      { type: "thinking", thinking: "", providerOptions: { openai: reasoning } },
+      { type: "toolCall", id: "call_1", name: "local_shell", arguments: { input: "ls" }, providerOptions: { openai: { itemId: "lsh_1" } } },
+    ];
+    const { input } = core.toOpenAiResponses(contextOf([{ role: "assistant", provider: "openai", content }]));
+    expect(input[1]).toEqual({ type: "function_call", call_id: "call_1", name: "local_shell", arguments: '{"input":"ls"}' });
+  });
+
   test("is the content of Anthropic's message", () => {
     fc.assert(
       fc.property(words, words, calls, (thinking, text, made) => {
