@@ -3,7 +3,7 @@ import {
   bestTitles,
   DEFAULT_SESSIONS,
   type DirectoryRange,
-  directoryRanges,
+  directoryParts,
   type ListedRow,
   listingsOf,
   MANY_OF_A_MEMBER,
@@ -31,7 +31,8 @@ const COLUMNS = sql.raw(`${RECORD_COLUMNS}, session.seq`);
 const NEWEST_FIRST = sql`ORDER BY active_at_ms DESC, seq DESC`;
 
 /**
- * Returns a page of the sessions that match `filter`, newest activity first. Reads no entries. One query; with `metadata`, two.
+ * Returns a page of the sessions that match `filter`, newest activity first. Reads no entries. One query; with `metadata`, two; one for each 30
+ * directories of `under`.
  *
  * Cost: the sessions of the page, however many there are; with `under`, those below the directories; with `agent`, those between one match
  * and the next. With `metadata`, the sessions with its rarest member, or, if these are more than 1,000, those between one match and the next.
@@ -41,8 +42,12 @@ export async function listSessions(database: PgDatabase, filter: SessionFilter):
   if (members === undefined) return { items: [], next: null };
   const limit = rowLimit(filter.limit ?? DEFAULT_SESSIONS);
   const rarest = await findRarest(database, members);
-  const list = listQuery(database.tenant, filter, members, rarest, limit + 1);
-  return sessionPage(await database.all(pgDynamicQuery<ListedRow>(list), {}), limit);
+  const lists: (readonly ListedRow[])[] = [];
+  for (const directories of directoryParts(filter)) {
+    const list = listQuery(database.tenant, filter, members, rarest, directories, limit + 1);
+    lists.push(await database.all(pgDynamicQuery<ListedRow>(list), {}));
+  }
+  return sessionPage(lists, limit);
 }
 
 function listQuery(
@@ -50,6 +55,7 @@ function listQuery(
   filter: SessionFilter,
   members: readonly MetadataRow[],
   rarest: MetadataRow | undefined,
+  directories: readonly DirectoryRange[] | undefined,
   limit: number,
 ): RawBuilder<ListedRow> {
   const conditions = [
@@ -60,7 +66,7 @@ function listQuery(
     ...cursorConditions(filter.cursor),
     ...members.filter((member) => member !== rarest).map((member) => hasMember(tenant, member)),
   ];
-  const places = filter.under && directoryRanges(filter.under).flatMap(placesOf);
+  const places = directories?.flatMap(placesOf);
   const listings = listingsOf(filter);
   return rarest === undefined
     ? inListings(listings, places, conditions, limit)

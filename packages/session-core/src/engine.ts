@@ -297,7 +297,7 @@ export {
   bestTitles,
   DEFAULT_SESSIONS,
   type DirectoryRange,
-  directoryRanges,
+  directoryParts,
   type ListedRow,
   listingsOf,
   MANY_OF_A_MEMBER,

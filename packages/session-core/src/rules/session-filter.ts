@@ -24,9 +24,14 @@ export interface DirectoryRange {
   readonly before: string;
 }
 
-/** Returns the ranges of directories, without those that are below another one. */
-export function directoryRanges(directories: readonly string[]): readonly DirectoryRange[] {
-  return directories.map(rangeOf).filter(isOutermost);
+/** The most directories of one statement: SQLite unites at most 500 lists, and a directory has up to 16. */
+const DIRECTORIES_AT_ONCE = 30;
+
+/** The ranges of the directories of a filter, without those that are below another one, in parts for a statement each; undefined: all directories. */
+export function directoryParts({ under }: SessionFilter): readonly (readonly DirectoryRange[] | undefined)[] {
+  const ranges = under?.map(rangeOf).filter(isOutermost);
+  if (ranges === undefined || ranges.length <= DIRECTORIES_AT_ONCE) return [ranges];
+  return ranges.flatMap((_, at) => (at % DIRECTORIES_AT_ONCE === 0 ? [ranges.slice(at, at + DIRECTORIES_AT_ONCE)] : []));
 }
 
 function rangeOf(directory: string): DirectoryRange {
@@ -55,8 +60,9 @@ export interface ListedRow extends SessionRecordRow {
   readonly seq: number;
 }
 
-/** The page of rows, of which there is one more if another page follows. */
-export function sessionPage(rows: readonly ListedRow[], limit: number): Page<SessionRecord> {
+/** The page of one list, or of several without a session in common. Each is ordered, and has one more row than the page if there are more. */
+export function sessionPage(lists: readonly (readonly ListedRow[])[], limit: number): Page<SessionRecord> {
+  const rows = lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort((a, b) => b.active_at_ms - a.active_at_ms || b.seq - a.seq);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: rows.slice(0, limit).map(toSessionRecord), next: last === undefined ? null : `${last.active_at_ms}.${last.seq}` };
 }

@@ -8,7 +8,7 @@ import {
   bestTitles,
   DEFAULT_SESSIONS,
   type DirectoryRange,
-  directoryRanges,
+  directoryParts,
   listingsOf,
   MANY_OF_A_MEMBER,
   type MetadataRow,
@@ -32,11 +32,11 @@ import { requireSessionSeq } from "./session-rows.js";
  */
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
   const limit = rowLimit(filter.limit ?? DEFAULT_SESSIONS);
-  const rows = connection.read(() => listRows(connection, filter, limit + 1));
-  return sessionPage(rows, limit);
+  const lists = connection.read(() => readLists(connection, filter, limit + 1));
+  return sessionPage(lists, limit);
 }
 
-function listRows(connection: Connection, filter: SessionFilter, limit: number): readonly SessionTable[] {
+function readLists(connection: Connection, filter: SessionFilter, limit: number): readonly (readonly SessionTable[])[] {
   const conditions = [
     ...placeConditions(filter),
     ...timeConditions(filter),
@@ -48,10 +48,12 @@ function listRows(connection: Connection, filter: SessionFilter, limit: number):
   if (members === undefined) return [];
   const rarest = findRarest(connection, members);
   const all = [...conditions, ...members.filter((member) => member !== rarest).map(hasMember)];
-  const places = filter.under === undefined ? undefined : directoryRanges(filter.under).flatMap(placesOf);
-  const list =
-    rarest === undefined ? inListings(listings, places, all, limit) : withMember(rarest, listings, [...all, ...anyOf(places)], limit);
-  return connection.all(dynamicQuery<SessionTable>(list), {});
+  return directoryParts(filter).map((ranges) => {
+    const places = ranges?.flatMap(placesOf);
+    const list =
+      rarest === undefined ? inListings(listings, places, all, limit) : withMember(rarest, listings, [...all, ...anyOf(places)], limit);
+    return connection.all(dynamicQuery<SessionTable>(list), {});
+  });
 }
 
 type Condition = RawBuilder<unknown>;

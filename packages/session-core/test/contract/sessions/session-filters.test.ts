@@ -38,6 +38,15 @@ describe("a list of sessions", () => {
     expect(await listed(store, { under: [] })).toBe("");
   });
 
+  test("has those of any number of directories, page by page", async () => {
+    const store = await openedStore();
+    for (let at = 0; at < 5; at += 1) await spoken(store, `s${at}`, 100 + at, { cwd: `/w/${at * 20}/src`, metadata: { owner: "ada" } });
+    const under = Array.from({ length: 70 }, (_, at) => `/w/${at}`);
+    expect(await listed(store, { under })).toBe("s3 s2 s1 s0");
+    expect(await listed(store, { under, kind: "all", archived: "all", empty: true })).toBe("s3 s2 s1 s0");
+    expect(await listed(store, { under, metadata: { owner: "ada" } })).toBe("s3 s2 s1 s0");
+  });
+
   test("has those of a Windows directory and below it", async () => {
     const store = await openedStore();
     await spoken(store, "root", 1, { cwd: "C:\\app" });
