@@ -51,7 +51,7 @@ export async function recallFile(
   const { name, touching, others } = selectFile(operations, path);
   if (name === null || leafId === null) return { text: explainMissing(path, others), data: NOTHING };
   const done = (list: readonly FileOperation[]) => list.filter(({ outcome }) => outcome !== "failed");
-  const replay = new Replay(session, leafId, done(operations));
+  const replay = new Replay(session, leafId, { operations: done(operations), changes: new Map(), earlier: new Map() });
   await replay.run(done(touching));
   const { content, state, entryIds } = replay;
   const total = content === null ? null : content.split("\n").length;
@@ -82,6 +82,16 @@ function selectFile(operations: readonly FileOperation[], path: string) {
   return { name: own, touching: operations.filter((operation) => same.includes(operation.path)), others: [] };
 }
 
+/** What the replays of a file, and of those that were moved to its name, have in common. */
+interface SharedPath {
+  /** The operations of the path on any file. */
+  readonly operations: readonly FileOperation[];
+  /** The effects of the operations that were read, by entry, call and path. */
+  readonly changes: Map<string, FileChange>;
+  /** The replays of files up to an operation: one that was moved to and fro has one for each move, however many moves follow. */
+  readonly earlier: Map<string, Promise<Replay>>;
+}
+
 /** Replays the operations on one file. */
 class Replay {
   content: string | null = null;
@@ -90,19 +100,18 @@ class Replay {
   readonly notes: string[] = [];
   readonly #session: Session;
   readonly #leafId: EntryId;
-  /** The operations of the path on any file, for files that were moved. */
-  readonly #operations: readonly FileOperation[];
-  readonly #changes = new Map<string, FileChange>();
+  readonly #shared: SharedPath;
 
-  constructor(session: Session, leafId: EntryId, operations: readonly FileOperation[]) {
+  constructor(session: Session, leafId: EntryId, shared: SharedPath) {
     this.#session = session;
     this.#leafId = leafId;
-    this.#operations = operations;
+    this.#shared = shared;
   }
 
-  async run(operations: readonly FileOperation[]): Promise<void> {
+  async run(operations: readonly FileOperation[]): Promise<this> {
     const base = await this.#findBase(operations);
     for (const operation of operations.slice(base)) await this.#apply(operation);
+    return this;
   }
 
   /** One line: where the text comes from. */
@@ -182,8 +191,7 @@ class Replay {
       this.#set("deleted", null, entryId);
       return;
     }
-    const earlier = new Replay(this.#session, this.#leafId, this.#operations);
-    await earlier.run(this.#operations.slice(0, this.#indexOf(entryId)).filter((one) => isSamePath(one.path, from)));
+    const earlier = await this.#stateBefore(entryId, from);
     if (earlier.content === null) {
       this.#lose(entryId, `moves ${from} here, whose text is not known`);
       return;
@@ -193,12 +201,21 @@ class Replay {
     this.#edit({ kind: "edit", replacements, before: null }, entryId);
   }
 
-  #indexOf(entryId: EntryId): number {
-    return this.#operations.findIndex((one) => one.entryId === entryId);
+  #stateBefore(entryId: EntryId, path: string): Promise<Replay> {
+    const { operations, earlier } = this.#shared;
+    const key = `${entryId} ${path}`;
+    const before = operations.slice(
+      0,
+      operations.findIndex((one) => one.entryId === entryId),
+    );
+    const state =
+      earlier.get(key) ?? new Replay(this.#session, this.#leafId, this.#shared).run(before.filter((one) => isSamePath(one.path, path)));
+    earlier.set(key, state);
+    return state;
   }
 
   async #changeOf({ kind, path, entryId, toolCallId }: FileOperation): Promise<FileChange> {
-    const known = this.#changes.get(`${entryId} ${toolCallId} ${path}`);
+    const known = this.#shared.changes.get(`${entryId} ${toolCallId} ${path}`);
     if (known !== undefined) return known;
     const entry = await this.#session.entry(entryId);
     // Only the text of a read, and what an edit recorded, is in the result.
@@ -207,7 +224,7 @@ class Replay {
         ? await findResult(this.#session, entryId, toolCallId, this.#leafId)
         : undefined;
     const change = changeOfTouch(entry, { kind, path, toolCallId }, result);
-    this.#changes.set(`${entryId} ${toolCallId} ${path}`, change);
+    this.#shared.changes.set(`${entryId} ${toolCallId} ${path}`, change);
     return change;
   }
 

@@ -117,6 +117,17 @@ describe("the state in which a file was left", () => {
     );
   });
 
+  test("survives any number of moves to and fro", async () => {
+    const session = await started();
+    await run(session, "write", { path: "a.ts", content: "one" });
+    for (let at = 0; at < 60; at += 1) {
+      const [source, destination] = at % 2 === 0 ? ["a.ts", "b.ts"] : ["b.ts", "a.ts"];
+      await run(session, "move_file", { source, destination });
+    }
+    expect((await recallFile(session, { path: "a.ts" })).data).toMatchObject({ state: "known", content: "one" });
+    expect((await recallFile(session, { path: "b.ts" })).data).toMatchObject({ state: "deleted", content: null });
+  });
+
   test("after it was deleted is nothing", async () => {
     const session = await started();
     await run(session, "write", { path: "a.ts", content: "one" });
