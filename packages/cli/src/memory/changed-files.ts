@@ -1,5 +1,5 @@
-import { stat } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { runGit } from "../session/blamed-file.js";
 import type { Io } from "../terminal/io.js";
 
@@ -41,16 +41,21 @@ export async function countChanged(
   return { changed: changed + (late.length === 0 ? 0 : await countInGit(io, late, cwd, sinceMs)), of: paths.length };
 }
 
-/** Of files with a later time, those that git knows to be changed; all of them outside of a repository. */
+/** Of files with a later time, those that git knows to be changed, and those outside of the repository. */
 async function countInGit(io: Pick<Io, "env">, paths: readonly string[], cwd: string, sinceMs: number): Promise<number> {
   const root = (await runGit(io, cwd, ["rev-parse", "--show-toplevel"]))?.trimEnd();
   if (root === undefined || root === "") return paths.length;
+  // Git names its files from the real folder of the repository, and refuses a path outside of it.
+  const folderOf = (path: string): Promise<string> => realpath(dirname(path)).catch(() => dirname(path));
+  const names = await Promise.all(paths.map(async (path) => relative(root, join(await folderOf(path), basename(path)))));
+  const inside = names.filter((name) => !isAbsolute(name) && !/^\.\.(?:[\\/]|$)/.test(name)).map((name) => name.replaceAll(sep, "/"));
+  if (inside.length === 0) return paths.length;
   const since = `--since=@${Math.floor(sinceMs / 1000)}`;
   const [committed, dirty] = await Promise.all([
-    runGit(io, root, ["log", since, "--format=", "--name-only", "--", ...paths]),
-    runGit(io, root, ["status", "--porcelain", "--untracked-files=all", "--", ...paths]),
+    runGit(io, root, ["--literal-pathspecs", "log", "-z", since, "--format=", "--name-only", "--", ...inside]),
+    runGit(io, root, ["--literal-pathspecs", "status", "-z", "--porcelain", "--no-renames", "--untracked-files=all", "--", ...inside]),
   ]);
   if (committed === undefined || dirty === undefined) return paths.length;
-  const names = new Set([...committed.split("\n"), ...dirty.split("\n").map((line) => line.slice(3))]);
-  return paths.filter((path) => names.has(relative(root, path))).length;
+  const changed = new Set([...committed.split("\0"), ...dirty.split("\0").map((line) => line.slice(3))]);
+  return paths.length - inside.length + inside.filter((name) => changed.has(name)).length;
 }
