@@ -1,4 +1,5 @@
 import {
+  AmbiguousNameError,
   type EntryId,
   EntryNotFoundError,
   type FileOperation,
@@ -71,11 +72,11 @@ async function chooseSides(store: Store, io: Io, out: Printer, args: readonly st
     return [await sideOf(session, two), await sideOf(session, three)];
   }
   const [first, second] = [await findSession(store, one), await findSession(store, two)];
-  if (first !== undefined && second !== undefined) return [await sideOf(first, "@leaf", one), await sideOf(second, "@leaf", two)];
-  if (first !== undefined) return [await sideOf(first, "@leaf"), await sideOf(first, two)];
+  if (isSession(first) && isSession(second)) return [await sideOf(first, "@leaf", one), await sideOf(second, "@leaf", two)];
+  if (isSession(first)) return [await sideOf(first, "@leaf"), await entryOf(first, two, second)];
   const { session } = await chooseSession(store, io, out, undefined, "store");
   try {
-    return [await sideOf(session, one), await sideOf(session, two)];
+    return [await entryOf(session, one, first), await entryOf(session, two, second)];
   } catch (error) {
     if (!(error instanceof EntryNotFoundError)) throw error;
     throw new CommandError(
@@ -88,12 +89,29 @@ async function chooseSides(store: Store, io: Io, out: Printer, args: readonly st
   }
 }
 
-async function findSession(store: Store, name: string): Promise<Session | undefined> {
+/** What a name means as that of a session: an error if it is the name of several, undefined if it is of none. */
+type NamedSession = Session | AmbiguousNameError | undefined;
+
+function isSession(named: NamedSession): named is Session {
+  return named !== undefined && !(named instanceof AmbiguousNameError);
+}
+
+async function findSession(store: Store, name: string): Promise<NamedSession> {
   try {
     return await store.openSession((await store.resolveSession(name)).id);
   } catch (error) {
+    if (error instanceof AmbiguousNameError) return error;
     if (error instanceof SessionNotFoundError) return undefined;
     throw error;
+  }
+}
+
+/** The branch that ends at a named entry. A name that no entry has, and several sessions, is the name of these. */
+async function entryOf(session: Session, name: string, asSession: NamedSession): Promise<Side> {
+  try {
+    return await sideOf(session, name);
+  } catch (error) {
+    throw error instanceof EntryNotFoundError && asSession instanceof AmbiguousNameError ? asSession : error;
   }
 }
 

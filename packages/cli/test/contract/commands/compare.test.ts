@@ -30,6 +30,16 @@ describe("bough diff", () => {
       err: expect.stringContaining("That is the newest session: name another one first, bough diff SESSION A B."),
     });
   });
+
+  test("takes a label for one, although the titles of several sessions have the word", async () => {
+    const here = world();
+    await parserSession(here);
+    for (const title of ["Try one", "Try two"]) await here.run(["fork", "parser-session-1", "--title", title]);
+    await here.run(["label", "parser-session-1", "asst2", "try"]);
+    expect(await here.json("diff", "parser-session-1", "try")).toMatchObject({ commonAncestorId: "asst1", right: { entryId: "asst2" } });
+    await here.run(["label", "parser-session-1", "asst2", "--remove"]);
+    expect(await here.run(["diff", "parser-session-1", "try"])).toMatchObject({ code: "AMBIGUOUS_NAME" });
+  });
 });
 
 /** Entries that call `tool` on a file, and its result. */
