@@ -51,7 +51,8 @@ async function showEntries(out: Printer, session: Session, entries: readonly str
 
 async function showFile(out: Printer, session: Session, path: string, at: string | undefined, options: ShowOptions): Promise<void> {
   const { recallFile } = await import("@bough/compaction");
-  const answer = await recallFile(session, { path, at, lines: options.lines }, { maxChars: PRINTED_CHARS });
+  const { lines, grep } = options;
+  const answer = await recallFile(session, { path, at, lines, grep }, { maxChars: PRINTED_CHARS });
   await printAnswer(out, answer, options.json === true);
 }
 

@@ -67,6 +67,7 @@ describe("bough show", () => {
     const here = await zoo();
     expect((await here.run(["show", "zoo", "--file", "zoo.ts"])).out).toMatch(/^src\/zoo\.ts: as the calls .*\n1: one\n2: two\n$/);
     expect(await here.json("show", "zoo", "--file", "zoo.ts")).toMatchObject({ state: "known", content: "one\ntwo" });
+    expect((await here.run(["show", "zoo", "--file", "zoo.ts", "--grep", "TWO"])).out).toMatch(/^src\/zoo\.ts: .*\n2: two\n$/);
   });
 
   test.each([
