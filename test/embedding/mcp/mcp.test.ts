@@ -71,6 +71,11 @@ describe("bough mcp", () => {
     expect(await call(client, "list_sessions", {})).toContain("tabs");
   });
 
+  test("refuses the last line of a range without the first one, and one before it", async () => {
+    for (const range of [{ to: 2 }, { from: 2, to: 1 }])
+      expect(await call(client, "who_wrote", { path: "package.json", ...range })).toContain("`to` needs a `from` that is not after it");
+  });
+
   test("shows nothing invisible, and no line of an entry as the heading of another one", async () => {
     const session = await store.createSession({ id: "odd", title: "hid\u{e0041}den\u2028title" });
     const heading = "[abcdefghijkl] 2026-11-23 20:49 user";
