@@ -85,7 +85,11 @@ async function writeFiles(
   { checkpoints }: Summaries,
 ): Promise<void> {
   const directory = resolve(io.cwd, requireArgument(options.write));
-  if (options.dryRun === true) return out.line(`would write ${counted(checkpoints.length, "checkpoint")} to ${directory}`);
+  if (options.dryRun === true) {
+    const files = checkpoints.map(({ number, entryId }) => ({ number, entryId, path: null }));
+    if (options.json === true) return out.json({ sessionId: session.id, directory, files });
+    return out.line(`would write ${counted(checkpoints.length, "checkpoint")} to ${directory}`);
+  }
   const files: { readonly number: number; readonly entryId: EntryId; readonly path: string }[] = [];
   // Sequential, so that the file numbers follow the order of the checkpoints.
   for (const checkpoint of checkpoints) files.push({ entryId: checkpoint.entryId, ...(await writeCheckpoint(directory, checkpoint)) });

@@ -113,7 +113,7 @@ export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args
   const path = await requireFile(io, options, ({ server }) => `pg_restore --clean --if-exists --dbname=${server} ${quotePath(backup)}`);
   const { key, content } = await readBackup(io, backup, await keyOfStore(io, fileAt(path)));
   const change = `${path} by ${backup}, ${content}`;
-  if (options.dryRun === true) return out.line(`would replace ${change}`);
+  if (options.dryRun === true) return options.json === true ? out.json({ path, keptAt: null }) : out.line(`would replace ${change}`);
   if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
   const cancelled = "Cancelled. Nothing was replaced.";
   const restored = await withProgress(io, out, { operation: "restoring", cancelled }, (progress, signal) =>

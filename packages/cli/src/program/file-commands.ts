@@ -228,7 +228,7 @@ export const FILE_COMMANDS: readonly CommandDefinition[] = [
       ["bough restore ~/sessions-backup.db", "asks, then replaces the store"],
       ["bough restore ~/sessions-backup.db --yes --store other.db", "replaces another store without asking"],
     ],
-    json: "{ path, keptAt: string | null }",
+    json: "{ path, keptAt: string | null }; keptAt is null with --dry-run, and where no store was",
     load: async () => (await import("../commands/maintain-store.js")).runRestore,
     options: (command) => command.option("--yes", "do not ask for confirmation").option("--dry-run", "only print what would be replaced"),
   },

@@ -69,7 +69,7 @@ export const READ_COMMANDS: readonly CommandDefinition[] = [
     usage: "show [session] [entry...]",
     paged: true,
     summary: "Print entries in full, or the data of a session",
-    more: `${DEFAULT_SESSION} --lines and --grep print parts of an entry with line numbers. --file prints a file as the tool calls up to the leaf, or to ENTRY, left it, and says what they do not show.`,
+    more: `${DEFAULT_SESSION} --lines and --grep print parts of an entry with line numbers. --file prints a file as the tool calls up to the leaf, or to ENTRY, left it, and says what they do not show; --lines and --grep print parts of it.`,
     examples: [
       ["bough show", "the newest session of this directory"],
       ["bough show parser @leaf", "the entry at the leaf"],
@@ -134,7 +134,7 @@ export const READ_COMMANDS: readonly CommandDefinition[] = [
     json:
       "{ sessionId, checkpoints: [{ number, kind, entryId, onPath, createdAtMs, title, trigger, tokensBefore, tokensAfter, messages, " +
       "readFiles, modifiedFiles }] }; of one { sessionId, checkpoint: { ..., covers, entry: Entry } }; " +
-      "with --write { sessionId, directory, files: [{ number, entryId, path }] }",
+      "with --write { sessionId, directory, files: [{ number, entryId, path: string | null }] }; path is null with --dry-run",
     load: async () => (await import("../commands/checkpoints.js")).runCheckpoints,
     options: (command) =>
       command

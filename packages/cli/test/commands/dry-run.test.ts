@@ -29,6 +29,8 @@ test("bough checkpoints --write --dry-run counts the files, and writes none", as
   await longSession(here);
   expect((await here.run(["compact", "long", "--keep", "400"])).exit).toBe(0);
   expect((await here.run(["checkpoints", "long", "--write", "notes", "--dry-run"])).out).toMatch(/^would write 1 checkpoint to .*notes\n$/);
+  const files = [{ number: 1, entryId: expect.any(String), path: null }];
+  expect(await here.json("checkpoints", "long", "--write", "notes", "--dry-run")).toMatchObject({ directory: here.path("notes"), files });
   expect(readdirSync(here.folder)).not.toContain("notes");
 });
 
@@ -39,7 +41,16 @@ test("bough restore --dry-run names what it would replace, and asks nothing", as
   await here.withStore((store) => store.createSession({ title: "later" }));
   const { exit, out, asked } = await here.run(["restore", here.path("copy.db"), "--dry-run"], { answer: "y" });
   expect([exit, asked, out]).toEqual([0, [], expect.stringMatching(/^would replace .*sessions\.db by .*copy\.db, 1 session/)]);
+  expect(await here.json("restore", here.path("copy.db"), "--dry-run")).toEqual({ path: here.store, keptAt: null });
   expect(await here.withStore(async (store) => (await store.statistics()).sessions)).toBe(2);
+});
+
+test("a backup that would replace a file is not told of an option that it does not have", async () => {
+  const here = world();
+  await parserSession(here);
+  await here.run(["backup", here.path("copy.db")]);
+  const { err } = await here.run(["backup", here.path("copy.db")]);
+  expect(err).toContain("Name another file; `bough export --force` replaces one.");
 });
 
 test("--dry-run fails as the command would for a file that exists, and for a folder that does not", async () => {
