@@ -194,9 +194,9 @@ function projectFile(block: FileBlock): ProjectedFile | ProjectedImage | Project
   const image = MEDIA_TYPES[mediaType];
   if (image !== undefined && data !== undefined && data !== "") return { type: "image", data, mediaType: image, ...optionsOf(block) };
   const description = describeFile(block).toWellFormed();
-  // An image of another type is accepted by no provider.
-  const isRejected = mediaType.startsWith("image/") && url === undefined;
-  if (isRejected || ((data ?? "") === "" && (url ?? "") === "")) return { type: "text", text: filePlaceholder(description) };
+  // An image of another type is accepted by no provider, and an address without a valid host or port by no program.
+  const isRejected = url === undefined ? mediaType.startsWith("image/") || (data ?? "") === "" : !URL.canParse(url);
+  if (isRejected) return { type: "text", text: filePlaceholder(description) };
   return { type: "file", mediaType, data, url, filename: filename?.toWellFormed(), description, ...optionsOf(block) };
 }
 

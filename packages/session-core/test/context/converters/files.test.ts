@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { toAiSdk } from "../../../src/context/converters/ai-sdk.js";
 import { toAnthropic } from "../../../src/context/converters/anthropic.js";
 import { toOpenAiChat } from "../../../src/context/converters/openai-chat.js";
 import { toOpenAiResponses } from "../../../src/context/converters/openai-responses.js";
@@ -97,6 +98,14 @@ describe("a file that a model made", () => {
     expect(toOpenAiResponses(context).input[2]).toMatchObject({ role: "assistant", content: named });
     expect(toAnthropic(context).messages[1]).toMatchObject({ role: "assistant", content: [{ text: "here" }, { text: named }] });
   });
+});
+
+test.each(["https://[plan.pdf", "https://host:99999/plan.pdf"])("a file with the address %s, which is no URL, is named", (url) => {
+  const context = contextOf([user([file({ data: undefined, url, filename: undefined })])]);
+  const named = { type: "text", text: line(`${url} (application/pdf)`) };
+  expect(toAiSdk(context).messages).toEqual([{ role: "user", content: [named] }]);
+  expect(toAnthropic(context).messages).toEqual([{ role: "user", content: [named] }]);
+  expect(toOpenAiResponses(context).input).toMatchObject([{ content: [{ type: "input_text", text: named.text }] }]);
 });
 
 test("a file with the type of an image is an image", () => {
