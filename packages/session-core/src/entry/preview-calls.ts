@@ -25,7 +25,8 @@ export function shareLine(text: string, calls: readonly CallDescription[], maxWi
 function joinCalls(calls: readonly CallDescription[], maxWidth: number, fit: Fit): string {
   const whole = calls.map(({ name, detail }) => bracket(name, detail)).join(" ");
   if (fit.widthOf(whole) <= maxWidth) return whole;
-  let count = calls.length;
+  // A call has four columns beside its name and its detail.
+  let count = Math.min(calls.length, Math.ceil(maxWidth / 4) + 1);
   while (count > 1 && leastWidth(calls, count, fit) > maxWidth) count -= 1;
   const shown = calls.slice(0, count);
   const rest = countCalls(calls.slice(count));

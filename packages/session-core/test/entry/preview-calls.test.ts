@@ -44,6 +44,12 @@ describe("a preview", () => {
     expect(splitPreview(preview).calls).toHaveLength(30);
   });
 
+  test("of 200,000 calls counts them (work that grows with its square would pass the time limit of any test)", () => {
+    const calls = Array.from({ length: 200_000 }, () => ({ name: "bash", detail: "npm test" }));
+    const shown = 13;
+    expect(shareLine("", calls, 240)).toBe(`${"[bash npm test] ".repeat(shown)}[+${200_000 - shown}: bash ${200_000 - shown}]`);
+  });
+
   test.each([
     ["Done. [edit a.ts] [bash npm test]", "Done.", ["edit a.ts", "bash npm test"]],
     ["See [the docs] first. [read a.ts]", "See [the docs] first.", ["read a.ts"]],
