@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
-import { userFolder } from "../terminal/user-folder.js";
+import { namedFolder, userFolder } from "../terminal/user-folder.js";
 
 /** An MCP client: the place of its config file, and the form of a server's entry in it. */
 export interface McpClient {
@@ -30,7 +30,7 @@ const typed = (start: StartLine): Readonly<Record<string, unknown>> => ({ type: 
 /** The folder in which desktop programs keep their settings. */
 function settingsFolder({ env, home, platform }: ClientIo): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
-  if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
+  if (platform === "win32") return env["APPDATA"] || join(home, "AppData", "Roaming");
   return userFolder({ env, home }, "XDG_CONFIG_HOME");
 }
 
@@ -39,7 +39,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
   {
     name: "claude",
     title: "Claude Code",
-    file: ({ env, home }) => join(env["CLAUDE_CONFIG_DIR"] ?? home, ".claude.json"),
+    file: ({ env, home }) => join(namedFolder(env, "CLAUDE_CONFIG_DIR", home), ".claude.json"),
     format: "json",
     path: ["mcpServers", "bough"],
     entry: typed,
@@ -57,7 +57,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
   {
     name: "codex",
     title: "Codex",
-    file: ({ env, home }) => join(env["CODEX_HOME"] ?? join(home, ".codex"), "config.toml"),
+    file: ({ env, home }) => join(namedFolder(env, "CODEX_HOME", join(home, ".codex")), "config.toml"),
     format: "toml",
     path: ["mcp_servers", "bough"],
     entry: plain,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
-import { userFolder } from "../terminal/user-folder.js";
+import { namedFolder, userFolder } from "../terminal/user-folder.js";
 
 type Place = Pick<Io, "env" | "home">;
 
@@ -33,7 +33,7 @@ export const HOOK_AGENTS: readonly HookAgent[] = [
     name: "claude",
     title: "Claude Code",
     kind: "settings",
-    file: ({ env, home }) => join(env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude"), "settings.json"),
+    file: ({ env, home }) => join(namedFolder(env, "CLAUDE_CONFIG_DIR", join(home, ".claude")), "settings.json"),
     events: ["SessionStart", "UserPromptSubmit"],
     timeout: 5,
   },
@@ -42,7 +42,7 @@ export const HOOK_AGENTS: readonly HookAgent[] = [
     title: "Codex",
     note: "Codex runs a new hook only after you have trusted it: type /hooks in Codex.",
     kind: "settings",
-    file: ({ env, home }) => join(env["CODEX_HOME"] ?? join(home, ".codex"), "hooks.json"),
+    file: ({ env, home }) => join(namedFolder(env, "CODEX_HOME", join(home, ".codex")), "hooks.json"),
     events: ["SessionStart", "UserPromptSubmit"],
     timeout: 5,
   },
@@ -65,7 +65,7 @@ export const HOOK_AGENTS: readonly HookAgent[] = [
     name: "pi",
     title: "pi",
     kind: "plugin",
-    file: ({ env, home }) => join(env["PI_CODING_AGENT_DIR"] ?? join(home, ".pi", "agent"), "extensions", "bough.ts"),
+    file: ({ env, home }) => join(namedFolder(env, "PI_CODING_AGENT_DIR", join(home, ".pi", "agent")), "extensions", "bough.ts"),
     text: piExtension,
   },
 ];

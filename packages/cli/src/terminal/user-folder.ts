@@ -6,9 +6,13 @@ const DEFAULTS = { XDG_CONFIG_HOME: ".config", XDG_DATA_HOME: ".local/share", XD
 
 /** The folder of a user for files of a kind, by the XDG specification, which requires that relative paths are ignored; "": there is no home directory. */
 export function userFolder({ env, home }: Pick<Io, "env" | "home">, kind: keyof typeof DEFAULTS): string {
-  const set = env[kind];
-  if (set !== undefined && isAbsolute(set)) return set;
-  return home === "" ? "" : join(home, DEFAULTS[kind]);
+  return namedFolder(env, kind, home === "" ? "" : join(home, DEFAULTS[kind]));
+}
+
+/** The folder that a variable names; `usual` if it is empty or relative, which would lead into the working directory. */
+export function namedFolder(env: Io["env"], variable: string, usual: string): string {
+  const set = env[variable];
+  return set !== undefined && isAbsolute(set) ? set : usual;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
+import { userFolder } from "../terminal/user-folder.js";
 
 /** The command that the service runs, and the variables that it needs. */
 export interface ServiceCommand {
@@ -46,7 +47,6 @@ export function serviceFor(place: ServicePlace, run: ServiceCommand): Service | 
 const UNIT = "bough-sync.service";
 
 function systemdUnit({ env, home }: ServicePlace, { command, variables }: ServiceCommand): Service {
-  const config = env["XDG_CONFIG_HOME"] ?? "";
   const lines = [
     `# ${SERVICE_MARK}`,
     "[Unit]",
@@ -65,7 +65,7 @@ function systemdUnit({ env, home }: ServicePlace, { command, variables }: Servic
   ];
   return {
     title: "systemd user unit",
-    file: join(isAbsolute(config) ? config : join(home, ".config"), "systemd", "user", UNIT),
+    file: join(userFolder({ env, home }, "XDG_CONFIG_HOME"), "systemd", "user", UNIT),
     text: lines.join("\n"),
     start: [
       ["systemctl", "--user", "daemon-reload"],

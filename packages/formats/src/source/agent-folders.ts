@@ -22,6 +22,7 @@ export function foldersBelow(
 /** Returns the folder for the user's data of programs with windows: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */
 export function applicationFolder({ env, home, platform }: SourceEnvironment): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
-  if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
-  return env["XDG_CONFIG_HOME"] ?? join(home, ".config");
+  if (platform === "win32") return env["APPDATA"] || join(home, "AppData", "Roaming");
+  const { XDG_CONFIG_HOME: set = "" } = env;
+  return isAbsolute(set) ? set : join(home, ".config");
 }
