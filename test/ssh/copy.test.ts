@@ -100,6 +100,21 @@ describe("a copy to another machine", () => {
   });
 });
 
+describe("a copy of many sessions at once", () => {
+  test("prints no warning of Node, in either direction", async () => {
+    const machines = await TwoMachines.start();
+    const { here, there } = machines;
+    await here.withStore(async (store) => {
+      for (let at = 0; at < 40; at += 1) await fill(store, `s${at}`, 8, 5000);
+    });
+    expect(await machines.run("copy", "--to", "ssh://laptop")).toMatchObject({ exit: 0, err: "copying\n" });
+    expect(await there.content()).toEqual(await here.content());
+    const back = join(here.home, "back.db");
+    expect(await machines.run("copy", "--from", "ssh://laptop", "--to", back)).toMatchObject({ exit: 0, err: "copying\n" });
+    expect(await here.content(back)).toEqual(await here.content());
+  });
+});
+
 describe("what is in the way is one clear error", () => {
   test.each<[string, string, RegExp]>([
     [

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { BoughError } from "@bough/session-core";
 import {
   type CopiedState,
@@ -43,6 +44,8 @@ export class FarStore implements CopyPlace {
     this.#writer = writer;
     this.#signal = signal;
     this.#describeEnd = describeEnd;
+    // Each question without an answer listens to it, and Node warns of more than ten.
+    setMaxListeners(0, signal);
     void this.#read();
   }
 

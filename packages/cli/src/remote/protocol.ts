@@ -183,6 +183,8 @@ export class Lines {
 /** Writes lines to a stream, and waits while it is full. */
 export class LineWriter {
   readonly #stream: Writable;
+  /** While the stream is full: all writes wait together, because Node warns of more than ten listeners. */
+  #emptied: Promise<void> | undefined;
   #isBroken = false;
 
   constructor(stream: Writable) {
@@ -196,12 +198,14 @@ export class LineWriter {
   async write(line: string): Promise<void> {
     if (this.#isBroken || this.#stream.destroyed) return;
     if (this.#stream.write(`${line}\n`)) return;
-    await new Promise<void>((resolve) => {
+    this.#emptied ??= new Promise<void>((resolve) => {
       const settle = () => {
         for (const name of ["drain", "close", "error"] as const) this.#stream.off(name, settle);
+        this.#emptied = undefined;
         resolve();
       };
       for (const name of ["drain", "close", "error"] as const) this.#stream.on(name, settle);
     });
+    await this.#emptied;
   }
 }
