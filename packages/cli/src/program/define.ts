@@ -46,9 +46,11 @@ export function defineCommands(registry: CommandRegistry, group: string, definit
   for (const definition of definitions) defineCommand(registry, group, definition);
 }
 
-/** An unknown option that is like no other one is answered with the help that lists the options. */
-function withOptionHint(text: string, name: string): string {
-  return text.replace(/^error: unknown option '[^']*'(?=\n?$)/, `$&. bough ${name} --help lists the options.`);
+/** An unknown option that is like no other one, and arguments that are missing or too many, are answered with the help that lists them. */
+function withHelpHint(text: string, name: string): string {
+  return text
+    .replace(/^error: unknown option '[^']*'(?=\n?$)/, `$&. bough ${name} --help lists the options.`)
+    .replace(/^(error: (?:missing required argument|too many arguments) .*?)\.?(?=\n?$)/, `$1. bough ${name} --help shows what it takes.`);
 }
 
 function defineCommand({ program, io, out }: CommandRegistry, group: string, definition: CommandDefinition): void {
@@ -56,7 +58,7 @@ function defineCommand({ program, io, out }: CommandRegistry, group: string, def
   const command = program.command(usage).aliases(aliases).helpGroup(`${group}:`).summary(summary);
   DEFINITIONS.set(command, definition);
   const { outputError } = command.configureOutput();
-  command.configureOutput({ outputError: (text, write) => outputError?.(withOptionHint(text, command.name()), write) });
+  command.configureOutput({ outputError: (text, write) => outputError?.(withHelpHint(text, command.name()), write) });
   command.description(more === undefined ? `${summary}.` : `${summary}. ${more}`);
   if (json !== undefined) command.option("--json", "print JSON instead of text");
   command.addHelpText("after", renderHelpEnd(definition));

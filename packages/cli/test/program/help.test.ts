@@ -91,8 +91,8 @@ describe("help", () => {
     [["tree", "--unknown"], "unknown option '--unknown'. bough tree --help lists the options."],
     [["sessions", "--sinc", "2w"], "unknown option '--sinc' (Did you mean --since?)"],
     [["export", "--format", "x"], "option '--format <format>' argument 'x' is invalid."],
-    [["rename"], "missing required argument"],
-    [["undo", "a", "b", "c"], "too many arguments for 'undo'"],
+    [["rename"], "missing required argument 'session'. bough rename --help shows what it takes."],
+    [["undo", "a", "b", "c"], "too many arguments for 'undo'. Expected 1 argument but got 3. bough undo --help shows what it takes."],
     [["serach"], "There is no command 'serach'."],
   ])("%j is one line with its code, and JSON where that is asked for", async (args, message) => {
     const here = world();
