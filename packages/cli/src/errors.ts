@@ -114,3 +114,6 @@ export class RemoteStoreError extends CommandFailure {
 export class BlameSourceError extends CommandFailure {
   readonly code = "BLAME_SOURCE";
 }
+
+/** `blame`: there is no such file; a commit may have it. */
+export class MissingFileError extends BlameSourceError {}

@@ -76,6 +76,10 @@ describe("bough mcp", () => {
       expect(await call(client, "who_wrote", { path: "package.json", ...range })).toContain("`to` needs a `from` that is not after it");
   });
 
+  test("who_wrote names a file that is missing, and no option of the command", async () => {
+    expect(await call(client, "who_wrote", { path: "missing.ts" })).toBe("error: There is no file missing.ts.");
+  });
+
   test("shows nothing invisible, and no line of an entry as the heading of another one", async () => {
     const session = await store.createSession({ id: "odd", title: "hid\u{e0041}den\u2028title" });
     const heading = "[abcdefghijkl] 2026-11-23 20:49 user";

@@ -1,7 +1,7 @@
 import type { BlamedEntry, BlamedFile, BlamedLine } from "@bough/compaction";
 import type { Store } from "@bough/session-core";
 import { counted } from "@bough/session-core/view";
-import { BlameSourceError, UsageError } from "../errors.js";
+import { BlameSourceError, MissingFileError, UsageError } from "../errors.js";
 import { type ItemColumn, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { type BlamedSource, groupLines, type LineGroup, readCommit, readCommittedFile, readWorkingFile } from "../session/blamed-file.js";
@@ -43,7 +43,10 @@ async function blameLines({ io, out, options }: Invocation<BlameOptions>, store:
   const { commit, as } = options;
   const { file, range } = await splitRange(given, async (path) =>
     commit === undefined ? readWorkingFile(io, path, as) : readCommittedFile(io, commit, path, as),
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof MissingFileError)) throw error;
+    throw new BlameSourceError(`${error.message} If a commit has it: bough blame ${given} --commit REV`, { cause: error });
+  });
   const count = countLines(file.request.text);
   if (range !== undefined && (range.from < 1 || range.from > count || range.to < range.from))
     throw new BlameSourceError(

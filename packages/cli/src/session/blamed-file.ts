@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { BlamedLine, BlameRequest } from "@bough/compaction";
 import { errorCode } from "@bough/session-core/engine";
-import { BlameSourceError } from "../errors.js";
+import { BlameSourceError, MissingFileError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
@@ -88,8 +88,7 @@ async function readBytes(name: string, path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     const code = errorCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR")
-      throw new BlameSourceError(`There is no file ${name}. Of a commit: --commit REV ${name}`, { cause: error });
+    if (code === "ENOENT" || code === "ENOTDIR") throw new MissingFileError(`There is no file ${name}.`, { cause: error });
     if (code === "EISDIR") throw new BlameSourceError(`${name} is a directory. Name a file in it.`, { cause: error });
     if (error instanceof BlameSourceError) throw error;
     throw new BlameSourceError(`Cannot read ${name}: ${errorLine(error)}`, { cause: error });

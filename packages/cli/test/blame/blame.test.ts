@@ -117,7 +117,7 @@ describe("bough blame", () => {
   });
 
   test.each([
-    ["missing.ts", "There is no file missing.ts."],
+    ["missing.ts:3", "There is no file missing.ts. If a commit has it: bough blame missing.ts:3 --commit REV"],
     ["a.ts:9", "a.ts has 2 lines; line 9 cannot be shown."],
     ["a.ts:2-1", "lines 2-1 cannot be shown"],
     [".", ". is a directory."],
