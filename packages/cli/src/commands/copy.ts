@@ -31,7 +31,7 @@ export const runCopy: Command<CopyCommandOptions> = async (invocation) => {
       const { from, to } = pair;
       if (options.json === true) out.json({ from: from.name, to: to.name, sessions: results.map(toJson) });
       else await printReport(out, pair, results, { ...options, place: to.name });
-      throwForLeft(results);
+      throwForLeft(results, options.update === true);
     });
   } catch (error) {
     // Ctrl-C also ends the ssh of this terminal, so the end of the connection may be noticed first.
@@ -135,13 +135,13 @@ function totals(results: readonly SessionCopyResult[], { place, dryRun }: Report
   return `${what}; ${count(by("unchanged"))} unchanged, ${count(by("different"))} different, ${count(by("failed"))} failed.`;
 }
 
-function throwForLeft(results: readonly SessionCopyResult[]): void {
+function throwForLeft(results: readonly SessionCopyResult[], isUpdate: boolean): void {
   const different = results.filter(({ outcome }) => outcome === "different").length;
   const failed = results.filter(({ outcome }) => outcome === "failed").length;
   if (failed > 0) throw new CommandError("SESSIONS_LEFT", `${counted(failed, "session")} could not be copied.`);
   if (different > 0)
     throw new CommandError(
       "SESSIONS_LEFT",
-      `${counted(different, "session is", "sessions are")} in the target with other content and ${different === 1 ? "was" : "were"} left. --update copies what is new in those that have the same first entries.`,
+      `${counted(different, "session is", "sessions are")} in the target with other content and ${different === 1 ? "was" : "were"} left. ${isUpdate ? "Those that are only longer there can be copied in the other direction" : "--update copies what is new in those that have the same first entries"}.`,
     );
 }

@@ -1,5 +1,5 @@
 import { urlWithoutPassword } from "@bough/postgres/address";
-import { openStore } from "@bough/session-core";
+import { openStore, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { parserSession, type World, world } from "../../world.js";
 
@@ -40,6 +40,19 @@ describe("bough copy", () => {
     expect(left.err).toMatch(/^bough: 1 session is in the target with other content and was left\. --update copies/m);
     expect((await here.run(["copy", "--to", other, "--update"])).exit).toBe(0);
     expect((await here.run(["copy", "--to", other, "--check"])).exit).toBe(0);
+  });
+
+  test("with --update leaves a session that is longer in the target, and names the other direction", async () => {
+    const { here, other } = await twoStores();
+    await here.run(["copy", "--to", other]);
+    const store = await openStore({ path: other });
+    const [session] = (await store.listSessions()).items;
+    await (await store.openSession(session?.id ?? "")).append(userMessage("more"));
+    await store.close();
+    const { code, err } = await here.run(["copy", "--to", other, "--update"]);
+    expect(code).toBe("SESSIONS_LEFT");
+    expect(err).toMatch(/with other content and was left\. Those that are only longer there can be copied in the other direction\./);
+    expect((await here.run(["copy", "--from", other, "--update"])).exit).toBe(0);
   });
 
   test("--dry-run writes nothing, also no store", async () => {
