@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { platform } from "node:os";
+import { counted } from "@bough/session-core/view";
 import { quotePath } from "../format/path.js";
 import { ServedStore } from "../page/served-store.js";
 import { type PageRequest, PageServer } from "../page/server.js";
@@ -42,7 +43,7 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
     if (options.json === true) out.json({ address: server.address });
     else out.line(server.address);
     await out.flush();
-    const stops = options.idle === 0 ? "" : `, or ${options.idle} minutes without a request`;
+    const stops = options.idle === 0 ? "" : `, or ${counted(options.idle, "minute")} without a request`;
     await out.note(styled("dim", `Whoever knows this address can read it, on this machine only. Ctrl+C stops it${stops}.`));
     if (options.open && !(await openBrowser(server.visit, io.env)))
       await out.note(styled("dim", "No browser could be started: open the address yourself."));

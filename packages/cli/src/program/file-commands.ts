@@ -89,7 +89,7 @@ export const FILE_COMMANDS: readonly CommandDefinition[] = [
         .addOption(
           new Option(
             "--format <format>",
-            "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi, Claude Code or Codex (default: by the " +
+            "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi, Claude Code, Codex or opencode (default: by the " +
               "name of the file: .md, .html, .jsonl for Bough, .pi.jsonl for pi; else markdown)",
           ).choices(EXPORT_FORMATS),
         )
@@ -100,7 +100,7 @@ export const FILE_COMMANDS: readonly CommandDefinition[] = [
         .option("--force", "replace an existing file")
         .option(
           "--branch <entry>",
-          "the branch that ends at this entry (default: Markdown, Claude Code, Codex: that of the leaf; HTML, pi: the whole tree)",
+          "the branch that ends at this entry (default: Markdown, Claude Code, Codex, opencode: that of the leaf; HTML, pi: the whole tree)",
         )
         .addOption(
           new Option("--tool-output <amount>", "Markdown, HTML: length of tool results (default: Markdown: short; HTML: full)").choices([
