@@ -96,7 +96,7 @@ function transcriptSession(chat: Chat, path: string, folders: SourceFolders): So
       ...header,
       kind: parent === undefined ? header.kind : "subagent",
       parent,
-      createdAtMs: header.createdAtMs ?? Math.trunc(statPath(path).birthtimeMs),
+      createdAtMs: header.createdAtMs ?? createdAtOfFile(path),
       cwd: header.cwd ?? trustedFolder(path, folders),
     },
     path,
@@ -104,6 +104,12 @@ function transcriptSession(chat: Chat, path: string, folders: SourceFolders): So
       ? { records: () => readTextTranscript(path, chat.id) }
       : readRecordLog(path, (state) => new TranscriptConversation(chat.id, Math.trunc(statPath(path).mtimeMs), state))),
   };
+}
+
+/** A copy of a file, such as one from a backup, keeps the time of its last change and is born later. */
+function createdAtOfFile(path: string): number {
+  const { birthtimeMs, mtimeMs } = statPath(path);
+  return Math.trunc(Math.min(birthtimeMs, mtimeMs));
 }
 
 function headerOf({ id, meta, sidecar }: Chat): SourceHeader {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceRecord } from "@bough/session-core/engine";
 import fc from "fast-check";
@@ -68,6 +68,15 @@ describe("a transcript of Cursor", () => {
   test("has the times of its prompts", () => {
     const sent = recordsOf(fileOf([...LINES, ""], "t.jsonl")).flatMap((record) => (record.kind === "entry" ? [record.createdAtMs] : []));
     expect(new Set(sent.slice(1))).toEqual(new Set([Date.parse("2026-09-03T18:21:00Z")]));
+  });
+
+  test("of a file that was copied with its time is not newer than its entries", () => {
+    const path = fileOf([line("user", text("hi")), ""], "t.jsonl");
+    const changedAt = Date.UTC(2025, 0, 2);
+    utimesSync(path, changedAt / 1000, changedAt / 1000);
+    const [session] = [...cursorFormat.sessions(path)];
+    expect(session?.header.createdAtMs).toBe(changedAt);
+    expect(recordsOf(path)).toMatchObject([{ kind: "entry", createdAtMs: changedAt }]);
   });
 
   test("that has grown is read on from where it ended, at any line, with the same records", () => {
