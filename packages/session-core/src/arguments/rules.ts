@@ -175,7 +175,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 const SHOWN = 40;
 
 /** A short description of a value: text is quoted, shortened, and its control characters are escaped. */
-function describeValue(value: unknown): string {
+export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string": {
       const shown = value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value;

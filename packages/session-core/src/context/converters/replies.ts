@@ -1,5 +1,5 @@
 // Code that the readers of replies share. A reply comes from a server, so the readers assume nothing about it.
-import { optional, options, TEXT } from "../../arguments/rules.js";
+import { describeValue, optional, options, TEXT } from "../../arguments/rules.js";
 import { isObject, type JsonObject, tryStringify } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
@@ -18,7 +18,7 @@ export const REPLY_OPTIONS = options({ provider: optional(TEXT), model: optional
 /** The error for an object that is no reply: the body of a failed request, a chunk of a stream, a response object of fetch. */
 export function notAReply(given: unknown, wanted: string): InvalidArgumentError {
   const error = isObject(given) && isObject(given["error"]) ? textIn(given["error"], "message") : undefined;
-  return new InvalidArgumentError("reply", wanted, error === undefined ? typeof given : `the error "${error.slice(0, 200)}"`);
+  return new InvalidArgumentError("reply", wanted, error === undefined ? describeValue(given) : `the error "${error.slice(0, 200)}"`);
 }
 
 /** A member that is a text and not empty. */

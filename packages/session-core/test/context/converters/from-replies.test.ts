@@ -199,7 +199,7 @@ describe("what is no reply", () => {
     expect(() => read({ error: { message: "Rate limit reached" } })).toThrow(
       /^The argument reply must be .*; it is the error "Rate limit reached"/,
     );
-    expect(() => read({ choices: [] })).toThrow(core.InvalidArgumentError);
+    expect(() => read({ choices: [] })).toThrow(/^The argument reply must be .*; it is an object\./);
     expect(() => read(JSON.parse("null"))).toThrow(core.InvalidArgumentError);
   });
 });
