@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import type Database from "better-sqlite3";
@@ -190,6 +190,18 @@ describe("the backup of a locked store", () => {
     const copy = await openedStore({ path: backup, key: KEY, mode: "read-only" });
     expect(await contextNames(await copy.openSession(id))).toMatch(/^u1 a1 u2 a2/);
     expect(await findingsOf(copy)).toEqual([]);
+  });
+
+  test("that is open by a link has what is in its journal only", async () => {
+    const { path, id } = await savedStore();
+    const link = join(tempFolder(), "link.db");
+    symlinkSync(path, link);
+    const store = await openedStore({ path: link, key: KEY });
+    await (await store.openSession(id)).append(userMessage("late"));
+    const backup = join(tempFolder(), "backup.db");
+    await store.backup(backup);
+    const copy = await openedStore({ path: backup, key: KEY, mode: "read-only" });
+    expect(await copy.findSession(id)).toEqual(await store.findSession(id));
   });
 
   test("is noticed when it is copied over the open store", async () => {

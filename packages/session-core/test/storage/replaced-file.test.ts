@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
@@ -120,4 +120,15 @@ describe("a store that nobody replaced", () => {
     await store.close();
     expect(await pathNames(await (await openedStore({ path: join(folder, "relative.db") })).openSession(session.id))).toBe("u1 a1");
   });
+});
+
+test("a store that is open by a link acknowledges no write after its journal was deleted", async () => {
+  const path = storePath();
+  const link = join(tempFolder(), "link.db");
+  symlinkSync(path, link);
+  await (await openStore({ path })).close();
+  const store = await openedStore({ path: link });
+  const { session } = await grow("u1 a1", { store });
+  rmSync(`${path}-wal`);
+  await expect(session.append(userMessage("lost"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", path: link });
 });

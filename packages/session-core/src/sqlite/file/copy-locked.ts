@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
 import { errorCode } from "../../errors/system-error.js";
 import { setRandomCookie } from "./migrate.js";
-import type { StoreFile } from "./store-file.js";
+import { type StoreFile, walOf } from "./store-file.js";
 import { pageBytesOf, type StoreLock } from "./store-lock.js";
 
 // SQLite's online backup writes to a connection that the driver opens without a key. The bytes of a locked file are encrypted already, so
@@ -29,7 +29,7 @@ export async function copyLockedFile(
   onProgress?: OnPages,
   signal?: AbortSignal,
 ): Promise<number> {
-  const wal = `${file.path}-wal`;
+  const wal = walOf(file.path);
   const reader = lock.open(file.path, { readonly: true, timeout: 0 });
   try {
     beginSnapshot(reader);

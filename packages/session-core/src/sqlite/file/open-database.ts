@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreBusyError, StoreNotLockedError, StoreUnavailableError } from "../../errors/store-errors.js";
@@ -6,7 +6,16 @@ import type { ConnectionOptions } from "../../port/connection-options.js";
 import { type OpenSqlite, openSqlite } from "./driver.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError } from "./sqlite-errors.js";
-import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, removeUnfinishedKeyChange, requireStore, StoreFile } from "./store-file.js";
+import {
+  identifyFile,
+  JOURNAL_KIND_OFFSETS,
+  NO_JOURNAL_FILE,
+  realPathOf,
+  removeUnfinishedKeyChange,
+  requireStore,
+  StoreFile,
+  walOf,
+} from "./store-file.js";
 import { openerOf, StoreLock } from "./store-lock.js";
 
 /** An open and migrated database, and its file; undefined for a database in memory. */
@@ -57,7 +66,7 @@ function openFile(options: ConnectionOptions, present: StoreFile | undefined): O
   try {
     configure(database, options);
     const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined, open);
-    if (mode !== "read-only" && database.pragma("journal_mode", { simple: true }) === "wal") removeUnfinishedKeyChange(realpathSync(path));
+    if (mode !== "read-only" && database.pragma("journal_mode", { simple: true }) === "wal") removeUnfinishedKeyChange(realPathOf(path));
     file?.recordOpened();
     return { database, file, lockHolder };
   } catch (error) {
@@ -181,7 +190,7 @@ const UNREADABLE_JOURNAL =
   "its journal (-wal) holds writes, and reading them needs permission to write in the folder; open it once as its owner, or copy both files elsewhere";
 
 function hasJournal(path: string): boolean {
-  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return (statSync(walOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Reads the version of a store, also from its WAL, and changes nothing. @throws {NewerStoreError} */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, realpathSync, rmSync, type Stats, statSync } from "node:fs";
 import {
   ForeignFileError,
   NewerStoreError,
@@ -87,7 +87,7 @@ const JOURNAL_HEADER_BYTES = 28;
  * file was empty before, and SQLite will truncate it when it opens the file.
  */
 function isUnfinished(path: string): boolean {
-  const journal = readStart(`${path}-journal`, JOURNAL_HEADER_BYTES);
+  const journal = readStart(`${realPathOf(path)}-journal`, JOURNAL_HEADER_BYTES);
   return (
     journal.length === JOURNAL_HEADER_BYTES &&
     journal.toString("hex", 0, 8) === JOURNAL_MAGIC &&
@@ -113,6 +113,21 @@ function readStart(path: string, bytes: number): Buffer {
 /** @throws {StoreNotFoundError} the path has no store. */
 export function requireStore(path: string, identity: FileIdentity): void {
   if (identity.kind !== "store") throw new StoreNotFoundError(path);
+}
+
+/** The path to which a link to a store leads; the path itself if nothing is there. SQLite keeps its side files beside that file. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return path;
+    throw error;
+  }
+}
+
+/** The path of the write-ahead log of a store. */
+export function walOf(path: string): string {
+  return `${realPathOf(path)}-wal`;
 }
 
 /** The first bytes of a file: as they are, and decrypted where they have to be. */
@@ -179,7 +194,7 @@ export class StoreFile {
 
   private constructor(path: string, id: FileId, descriptor: SharedDescriptor, key: string | undefined) {
     this.path = path;
-    this.#journalPath = `${path}-wal`;
+    this.#journalPath = walOf(path);
     this.#id = id;
     this.#descriptor = descriptor;
     this.#key = key;
