@@ -55,14 +55,17 @@ export async function restoreStore(options: RestoreOptions): Promise<RestoredSto
   const backup = resolve(options.backup);
   const path = resolve(options.path);
   if (isSameFile(backup, path)) throw new InvalidArgumentError("backup", "another file than the store", options.backup);
+  const { realPathOf } = await import("../sqlite/file/store-file.js");
+  // A link to the store keeps leading to it.
+  const replaced = realPathOf(path);
   const stamp = new Date().toISOString().replaceAll(":", "-").replace("Z", "");
-  const keptAt = `${path}.replaced-${stamp}`;
-  const whole = `${path}.${randomUUID()}.restoring`;
+  const keptAt = `${replaced}.replaced-${stamp}`;
+  const whole = `${replaced}.${randomUUID()}.restoring`;
   try {
     await copyChecked(backup, whole, options);
     const { replaceStore } = await import("../sqlite/file/backup.js");
     options.signal?.throwIfAborted();
-    return { path, keptAt: replaceStore(whole, path, keptAt, options.key) ? keptAt : null };
+    return { path, keptAt: replaceStore(whole, replaced, keptAt, options.key) ? keptAt : null };
   } finally {
     for (const side of ["", "-wal", "-shm"]) rmSync(`${whole}${side}`, { force: true });
   }

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
@@ -39,6 +39,17 @@ describe("restoring a backup", () => {
     expect(readFileSync(backup).equals(before)).toBe(true);
     expect(readdirSync(dirname(backup))).toEqual(["backup.db"]);
     expect(readdirSync(dirname(path)).sort()).toEqual(["store.db", basename(keptAt ?? "")]);
+  });
+
+  test("by a link replaces the store to which it leads, and keeps the link", async () => {
+    const { path, backup, id } = await saved();
+    const link = join(tempFolder(), "link.db");
+    symlinkSync(path, link);
+    const { keptAt } = await restoreStore({ backup, path: link });
+    expect(await namesIn(path, id)).toBe("u1 a1");
+    expect(readlinkSync(link)).toBe(path);
+    expect(dirname(keptAt ?? "")).toBe(dirname(path));
+    expect(await namesIn(keptAt ?? "", id)).toBe("u1 a1 u2");
   });
 
   test("where there is no store makes one", async () => {
