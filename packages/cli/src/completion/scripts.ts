@@ -14,15 +14,16 @@ export const INSTALL: Readonly<Record<Shell, string>> = {
 };
 
 // bash divides words at `=` and `:` too, so the whole line is sent. The answer replaces the whole word; the part before the
-// last division is removed from it.
+// last division is removed from it. Lines are read one by one: a list of words would lose an empty word, and take names with stars for patterns.
 const BASH = `# Completion of bough for bash. Install: ${INSTALL.bash}
 _bough() {
-  local IFS=$'\\n' word="$2" line answer raw prefix
-  answer=($(bough __complete --shell bash --line "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null))
+  local word="$2" line raw prefix
+  local -a answer=()
+  while IFS= read -r line; do answer+=("$line"); done < <(bough __complete --shell bash --line "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
   COMPREPLY=()
   if [ "\${answer[0]}" = "${FILES}" ]; then
     compopt -o filenames 2>/dev/null
-    COMPREPLY=($(compgen -f -- "$2"))
+    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$2")
     return
   fi
   raw="\${answer[0]}"

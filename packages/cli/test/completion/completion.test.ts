@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { quoteForBash, splitLine } from "../../src/completion/answer.js";
 import { SCRIPTS, SHELLS } from "../../src/completion/scripts.js";
@@ -105,4 +107,36 @@ describe("a line of bash", () => {
       }
     },
   );
+});
+
+/** The completions of the real bash for a line whose last word is `word`, with the answer of the command. */
+async function inBash(here: World, line: string, word: string): Promise<readonly string[]> {
+  writeFileSync(here.path("answer"), (await here.run(["__complete", "--shell", "bash", "--line", line])).out);
+  const script = `${SCRIPTS.bash}
+bough() { cat answer; }
+COMP_LINE=$1 COMP_POINT=\${#1}
+_bough bough "$2"
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const printed = execFileSync("bash", ["--norc", "-c", script, "bash", line, word], { cwd: here.folder, encoding: "utf8" });
+  return printed.split("\n").slice(0, -1);
+}
+
+describe.skipIf(process.platform === "win32")("the script of bash", () => {
+  test("offers every candidate for an empty word", async () => {
+    const formats = ["markdown", "html", "bough", "pi", "claude", "codex", "opencode"];
+    expect(await inBash(world(), "bough export --format ", "")).toEqual(formats);
+  });
+
+  test("takes no title for a pattern of file names", async () => {
+    const here = world();
+    await here.withStore((store) => grow(store, "star-session-1", "user1", { title: "* star" }));
+    writeFileSync(here.path("a star"), "");
+    expect(await inBash(here, "bough tree '*", "*")).toEqual(["* star"]);
+  });
+
+  test("offers files, also those with a star in their names", async () => {
+    const here = world();
+    for (const name of ["ab", "a*"]) writeFileSync(here.path(name), "");
+    expect((await inBash(here, "bough import a", "a")).toSorted()).toEqual(["a*", "ab", "answer"]);
+  });
 });
