@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { maskSecrets } from "@bough/formats/secrets";
 import { openStore, type Store } from "@bough/session-core";
 import { oneLine } from "@bough/session-core/view";
-import { UsageError } from "../errors.js";
+import { ClientConfigError, UsageError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { dateTime } from "../format/time.js";
 import { countChanged } from "../memory/changed-files.js";
@@ -96,17 +96,28 @@ async function uninstall({ io, out, options }: Invocation<HookOptions>, agent: H
 }
 
 async function printStatus({ io, out, options }: Invocation<HookOptions>): Promise<void> {
-  const { prepareRemoval } = await import("../memory/install-hook.js");
-  const agents: { readonly name: string; readonly title: string; readonly file: string; readonly installed: boolean }[] = [];
-  for (const agent of HOOK_AGENTS) {
-    const { file, found } = await prepareRemoval(io, agent);
-    agents.push({ name: agent.name, title: agent.title, file, installed: found === "same" });
-  }
+  const agents: Awaited<ReturnType<typeof statusOf>>[] = [];
+  for (const agent of HOOK_AGENTS) agents.push(await statusOf(io, agent));
   const off = await directoriesOff(io);
   if (options.json === true) return out.json({ agents, off });
-  for (const { title, file, installed } of agents)
+  for (const { title, file, installed, problem } of agents) {
     out.line(styled(installed ? "bold" : "dim", `${title}: ${installed ? "installed" : "not installed"}`), styled("dim", `  ${file}`));
+    if (problem !== null) out.line(`  ${problem}`);
+  }
   for (const directory of off) out.line(`Off in ${directory}, by the setting hook.off.`);
+}
+
+/** Where the hook of an agent is, and whether. `problem`: why its file has none that can be told; that of the others is told all the same. */
+async function statusOf(io: Io, agent: HookAgent) {
+  const { prepareRemoval } = await import("../memory/install-hook.js");
+  const { name, title } = agent;
+  try {
+    const { file, found } = await prepareRemoval(io, agent);
+    return { name, title, file, installed: found === "same", problem: null };
+  } catch (error) {
+    if (!(error instanceof ClientConfigError)) throw error;
+    return { name, title, file: agent.file(io), installed: false, problem: error.message };
+  }
 }
 
 async function printLog({ io, out, options }: Invocation<HookOptions>): Promise<void> {

@@ -295,7 +295,7 @@ export const READ_COMMANDS: readonly CommandDefinition[] = [
       ["bough hook uninstall claude --yes", "removes it without asking"],
       ["bough hook run claude --debug < call.json", "says on stderr why nothing is given"],
     ],
-    json: "with status { agents: [{ name, title, file, installed }], off }; with log { given: [{ atMs, agent, event, cwd, sessionId, prompt, entries, text }] }",
+    json: "with status { agents: [{ name, title, file, installed, problem: string | null }], off }; with log { given: [{ atMs, agent, event, cwd, sessionId, prompt, entries, text }] }",
     load: async () => (await import("../commands/hook.js")).runHook,
     options: (command) =>
       command

@@ -176,6 +176,26 @@ describe("the hook at a prompt", () => {
   });
 });
 
+describe("bough hook status", () => {
+  test("tells of every agent, although the settings of one are damaged and a module is another's", async () => {
+    const here = world();
+    await here.run(["hook", "install", "gemini", "--yes"]);
+    mkdirSync(here.path(".claude"));
+    writeFileSync(here.path(".claude/settings.json"), "[]");
+    mkdirSync(here.path(".pi/agent/extensions"), { recursive: true });
+    writeFileSync(here.path(".pi/agent/extensions/bough.ts"), "// mine\n");
+    const problems = [/is damaged/, null, null, null, /was not written by bough/].map((one) => one && expect.stringMatching(one));
+    expect(await here.json("hook", "status")).toMatchObject({
+      agents: ["claude", "codex", "gemini", "opencode", "pi"].map((name, at) => ({
+        name,
+        installed: name === "gemini",
+        problem: problems[at],
+      })),
+    });
+    expect((await here.run(["hook", "status"])).out).toMatch(/^Claude Code: not installed .*\n {2}.* is damaged: .*\nCodex: not installed/);
+  });
+});
+
 describe("the hook at the start of a session", () => {
   test("names the newest sessions of the directory, and is silent when a session goes on or is the first", async () => {
     const here = world();
