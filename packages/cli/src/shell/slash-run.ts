@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
-import { wrapLine } from "../format/wrap.js";
+import { prefixLines, wrapLine } from "../format/wrap.js";
 import { exportFormatOf } from "../session/export-formats.js";
 import { toFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
@@ -127,9 +127,10 @@ async function windowBarLines({ compactor, io, model }: ShellWorld): Promise<rea
 /** `/help`. */
 export function helpScreenLines(world: ShellWorld, width: number, glyphs: Glyphs): readonly Line[] {
   const widest = Math.max(...SLASH_COMMANDS.map(({ name, args }) => name.length + args.length + 2));
-  const commands = SLASH_COMMANDS.map(
-    ({ name, args, help }): Line => [styled("bold", padEnd(`  /${name} ${args}`, widest + 4)), styled("dim", help)],
-  );
+  const commands = SLASH_COMMANDS.flatMap(({ name, args, help }) => {
+    const first = [styled("bold", padEnd(`  /${name} ${args}`, widest + 4))];
+    return prefixLines(width, first, [" ".repeat(widest + 4)], (room) => wrapLine([styled("dim", help)], room));
+  });
   const keys = rebindKeys(SHELL_KEYS, world.config.keys?.shell ?? {});
   return [[styled("heading", "Commands")], ...commands, [], ...helpLines(keys, width, glyphs), []];
 }

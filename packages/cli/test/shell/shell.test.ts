@@ -114,6 +114,7 @@ describe("slash commands", () => {
     driven.type("/help").press("enter");
     await driven.until(() => driven.printed.some((line) => line.includes("/quit")));
     for (const { name } of SLASH_COMMANDS) expect(driven.printed.some((line) => line.includes(`/${name}`))).toBe(true);
+    expect(Math.max(...driven.printed.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it.each<[string, RegExp]>([
