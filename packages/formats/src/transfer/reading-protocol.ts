@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { ReadingPosition, SourceHeader, SourceRecord } from "@bough/session-core/engine";
+import type { PreparedRow, ReadingPosition, SourceHeader, SourceRecord } from "@bough/session-core/engine";
 
 // Between the thread that reads files (reading-worker) and the one that writes the store (reading-thread). Questions about files and
 // sessions are messages that the writer awaits. Records come in batches that it takes without awaiting, inside its transaction.
@@ -40,7 +40,7 @@ export interface RemoteSession {
 
 /** Records of one session, in order. */
 export type RecordBatch =
-  | { readonly kind: "records"; readonly records: readonly SourceRecord[] }
+  | { readonly kind: "records"; readonly records: readonly (SourceRecord | PreparedRow)[] }
   | { readonly kind: "end"; readonly revision: string | undefined; readonly position: ReadingPosition | undefined }
   | { readonly kind: "failed"; readonly reason: string };
 

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { ruleOf } from "@bough/session-core/arguments";
-import { type ReadingPosition, type SourceRecord, type SourceSession, withPayloadOnDemand } from "@bough/session-core/engine";
+import { type ReadingPosition, type SourceRecord, type SourceSession, toRecord } from "@bough/session-core/engine";
 import {
   BATCHES_POSTED,
   BATCHES_TAKEN,
@@ -223,7 +223,7 @@ export class ReadingThread {
 
   #sessionOf({ header, path, revision, hasPosition }: RemoteSession): SourceSession {
     let end: Extract<RecordBatch, { readonly kind: "end" }> | undefined;
-    const records = (from?: ReadingPosition) => this.#records(from, (read) => (end = read));
+    const records = (from?: ReadingPosition) => this.#records(from, header.cwd ?? null, (read) => (end = read));
     return {
       header,
       path,
@@ -238,6 +238,7 @@ export class ReadingThread {
   /** Takes the batches of a session as they come. It blocks this thread while it waits, because the transaction of the import does. */
   *#records(
     from: ReadingPosition | undefined,
+    directory: string | null,
     ended: (end: Extract<RecordBatch, { readonly kind: "end" }>) => void,
   ): Generator<SourceRecord> {
     Atomics.store(this.#counters, IS_STOPPED, 0);
@@ -249,7 +250,7 @@ export class ReadingThread {
         isEnded = batch.kind !== "records";
         if (batch.kind === "end") return ended(batch);
         if (batch.kind === "failed") throw new ReadingThreadFailedError(batch.reason);
-        for (const record of batch.records) yield withPayloadOnDemand(record);
+        for (const record of batch.records) yield toRecord(record, directory);
         this.#release();
       }
     } finally {

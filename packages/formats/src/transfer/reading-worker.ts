@@ -1,6 +1,13 @@
 // The thread that reads the files of an import while another one writes: reads, parses, maps, validates, and derives what a store needs.
 import { parentPort, workerData } from "node:worker_threads";
-import { loadValidation, prepareRecord, type SourceRecord, type SourceSession } from "@bough/session-core/engine";
+import {
+  loadValidation,
+  type PreparedRow,
+  prepareRecord,
+  type SourceRecord,
+  type SourceSession,
+  textLength,
+} from "@bough/session-core/engine";
 import { FORMATS } from "../registry.js";
 import { closeDetected } from "../source/source-database.js";
 import { SourceFolders } from "../source/source-folders.js";
@@ -22,9 +29,6 @@ import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";
  */
 const BATCH_RECORDS = 64;
 const BATCH_CHARS = 1 << 16;
-
-/** The characters of a record that counts as a usual one because its JSON is not written. */
-const RECORD_CHARS = 1 << 14;
 
 const { batches, counters }: ReadingSetup = workerData;
 const validate = await loadValidation();
@@ -73,10 +77,10 @@ function close(): void {
 
 function sendRecords(from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): void {
   try {
-    for (const records of session === undefined ? [] : batchesOf(session, from)) {
+    for (const { records, isDecision } of session === undefined ? [] : batchesOf(session, from)) {
       post({ kind: "records", records });
       // The writer decides at the open end of a session whether it goes on. A reader must not have read beyond it then.
-      waitForWriter(records.some(isDecision) ? 1 : MOST_AHEAD);
+      waitForWriter(isDecision ? 1 : MOST_AHEAD);
       if (Atomics.load(counters, IS_STOPPED) === 1) break;
     }
     post({ kind: "end", revision: session?.revision, position: session?.position?.() });
@@ -85,19 +89,25 @@ function sendRecords(from: Extract<ReadingRequest, { readonly kind: "records" }>
   }
 }
 
-function* batchesOf(source: SourceSession, from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): Generator<SourceRecord[]> {
+/** Records for one message. `isDecision`: the last one is a record at which the import may leave the session. */
+interface Batch {
+  readonly records: (SourceRecord | PreparedRow)[];
+  readonly isDecision: boolean;
+}
+
+function* batchesOf(source: SourceSession, from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): Generator<Batch> {
   const context = { directory: source.header.cwd ?? null };
-  let batch: SourceRecord[] = [];
+  let records: (SourceRecord | PreparedRow)[] = [];
   let chars = 0;
-  for (const read of source.records(from)) {
-    const record = prepareRecord(read, validate, writerHasWork() ? context : undefined);
-    batch.push(record);
-    if (record.kind === "entry") chars += record.prepared?.payloadJson.length ?? RECORD_CHARS;
-    if (batch.length < BATCH_RECORDS && chars < BATCH_CHARS && !isDecision(record)) continue;
-    yield batch;
-    [batch, chars] = [[], 0];
+  for (const record of source.records(from)) {
+    const prepared = prepareRecord(record, validate, writerHasWork() ? context : undefined);
+    records.push(prepared);
+    chars += textLength(prepared);
+    if (records.length < BATCH_RECORDS && chars < BATCH_CHARS && !isDecision(record)) continue;
+    yield { records, isDecision: isDecision(record) };
+    [records, chars] = [[], 0];
   }
-  if (batch.length > 0) yield batch;
+  if (records.length > 0) yield { records, isDecision: false };
 }
 
 /** True for a record at which the import may leave the session. */

@@ -202,7 +202,7 @@ export function isClaimProven(origin: string, claimed: ClaimEntry, original: Cla
 }
 
 function contentOf(payload: EntryPayload, id: EntryId): string {
-  const said = payload.type === "message" ? wordsOf(payload.message) : saidBy(payload, id);
+  const said = payload.type === "message" ? wordsOf(payload.message) : JSON.stringify(saidBy(payload, id));
   return JSON.stringify([payload.type, said, usageOf(payload)]);
 }
 
@@ -214,32 +214,35 @@ const KEY_LENGTH = 16;
  * content of its entries, but some give them new ids. The key of a reply is the id of its response, as in ccusage, because a program
  * may write other members of it again. The key of a record that is no entry is its own id. Returns undefined if the source has no time
  * of the entry (0): the key could then not distinguish copies from equal words of unrelated sessions.
+ *
+ * @param contentJson The JSON text of the content of a message, if it is known: writing it takes as long as the rest of the key.
  */
-export function contentKey(payload: EntryPayload, createdAtMs: number, id: EntryId): string | undefined {
+export function contentKey(payload: EntryPayload, createdAtMs: number, id: EntryId, contentJson?: string): string | undefined {
   if (createdAtMs === 0) return undefined;
-  const said = JSON.stringify(payload.type === "message" ? saidIn(payload.message) : saidBy(payload, id));
+  const said = payload.type === "message" ? saidIn(payload.message, contentJson) : JSON.stringify(saidBy(payload, id));
   // One call: an object of a digest costs more than the digest of a usual entry.
   return hash("sha256", `${createdAtMs}\n${payload.type}\n${said}`, "base64url").slice(0, KEY_LENGTH);
 }
 
-function saidIn(message: Message): readonly unknown[] {
+function saidIn(message: Message, contentJson: string | undefined): string {
   const responseId = message.role === "assistant" ? message.responseId : undefined;
-  return typeof responseId === "string" && responseId !== "" ? ["response", responseId] : wordsOf(message);
+  return typeof responseId === "string" && responseId !== "" ? JSON.stringify(["response", responseId]) : wordsOf(message, contentJson);
 }
 
-function wordsOf(message: Message): readonly unknown[] {
+/** The JSON text of a list of what a message says, its role first. */
+function wordsOf(message: Message, contentJson?: string): string {
+  if (message.role === "bashExecution") return JSON.stringify([message.role, message.command, message.output]);
+  const content = contentJson ?? JSON.stringify(message.content);
   switch (message.role) {
     case "assistant":
-      return ["assistant", message.content, message.errorMessage];
+      return `["assistant",${content},${JSON.stringify(message.errorMessage ?? null)}]`;
     case "toolResult":
-      return [message.role, message.toolCallId, message.content];
-    case "bashExecution":
-      return [message.role, message.command, message.output];
+      return `["toolResult",${JSON.stringify(message.toolCallId)},${content}]`;
     case "custom":
-      return [message.role, message.customType, message.content];
+      return `["custom",${JSON.stringify(message.customType)},${content}]`;
     case "system":
     case "user":
-      return [message.role, message.content];
+      return `["${message.role}",${content}]`;
   }
 }
 

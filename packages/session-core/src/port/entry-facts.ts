@@ -1,16 +1,20 @@
 import type { EntryType } from "../entry/entry.js";
-import type { MessageRole } from "../entry/message.js";
 import type { ReplyUsage } from "../entry/usage.js";
 import type { EntryId } from "../ids/ids.js";
 import type { StoredOperation } from "../tools/file-operations.js";
 
-/** The part of a payload that the state of its path depends on. */
+/**
+ * How an entry changes the state of its path: it sets the model, the thinking level or the system message of what follows, or it refers to an
+ * entry.
+ */
 export type PathEffect =
-  | { readonly type: "message"; readonly role: MessageRole; readonly namesModel: boolean }
+  | "none"
+  | "model"
+  | "thinking"
+  | "system"
   | { readonly type: "compaction"; readonly firstKeptEntryId: EntryId | null }
-  | { readonly type: "branch_summary"; readonly fromId: EntryId | null }
-  | { readonly type: "context_edit"; readonly targetId: EntryId; readonly omits: boolean }
-  | { readonly type: Exclude<EntryType, "message" | "compaction" | "branch_summary" | "context_edit"> };
+  | { readonly type: "branch_summary"; readonly fromId: EntryId }
+  | { readonly type: "context_edit"; readonly targetId: EntryId; readonly omits: boolean };
 
 /** The columns and rows that a store derives from a payload alone, without its place in a tree. Plain data, so that another thread can compute it. */
 export interface EntryFacts {

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Entry, EntryPayload } from "../entry/entry.js";
-import { jsonText } from "../entry/json.js";
+import { jsonText, MAX_JSON_LENGTH } from "../entry/json.js";
 import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
+import type { Message } from "../entry/message.js";
 import { betterTitle, isPrivate, isTyped, previewOf } from "../entry/text.js";
 import { type AddedUsage, UsageSums, usageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
@@ -70,7 +71,7 @@ export interface PathFacts {
   editsOf(target: EntrySeq): readonly EditOf[];
 }
 
-type EffectOf<T extends PathEffect["type"]> = Extract<PathEffect, { readonly type: T }>;
+type EditEffect = Extract<PathEffect, { readonly type: "context_edit" }>;
 
 /** The path state at a new entry, and the entry that it refers to: the first kept one or the edited one. */
 export interface DerivedState {
@@ -86,31 +87,29 @@ export interface DerivedState {
 export function derivePathState(facts: PathFacts, parent: PathState, id: string, seq: EntrySeq, effect: PathEffect): DerivedState {
   const { compactionSeq, modelSeq, thinkingSeq, systemSeq } = parent;
   const next = { entryId: id, seq, depth: parent.depth + 1, compactionSeq, modelSeq, thinkingSeq, systemSeq };
+  if (typeof effect === "string") return { state: afterSetting(next, effect), targetSeq: null };
   switch (effect.type) {
-    case "message":
-      return { state: afterMessage(next, effect), targetSeq: null };
     case "compaction":
       return { state: { ...next, compactionSeq: seq }, targetSeq: resolveFirstKept(facts, parent, effect.firstKeptEntryId) };
     case "context_edit":
       return derivedFromEdit(facts, parent, next, effect);
-    case "model_change":
-      return { state: { ...next, modelSeq: seq }, targetSeq: null };
-    case "thinking_level_change":
-      return { state: { ...next, thinkingSeq: seq }, targetSeq: null };
     case "branch_summary":
-      if (effect.fromId !== null) requireEntry(facts, "fromId", effect.fromId);
-      return { state: next, targetSeq: null };
-    case "custom_message":
-    case "custom":
-    case "foreign":
+      requireEntry(facts, "fromId", effect.fromId);
       return { state: next, targetSeq: null };
   }
 }
 
-// A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
-function afterMessage(state: EntryPathState, { role, namesModel }: EffectOf<"message">): EntryPathState {
-  if (role === "system") return { ...state, systemSeq: state.seq };
-  return namesModel ? { ...state, modelSeq: state.seq } : state;
+function afterSetting(state: EntryPathState, sets: Extract<PathEffect, string>): EntryPathState {
+  switch (sets) {
+    case "none":
+      return state;
+    case "model":
+      return { ...state, modelSeq: state.seq };
+    case "thinking":
+      return { ...state, thinkingSeq: state.seq };
+    case "system":
+      return { ...state, systemSeq: state.seq };
+  }
 }
 
 function requireEntry(facts: PathFacts, field: string, id: string): EntrySeq {
@@ -130,7 +129,7 @@ function resolveFirstKept(facts: PathFacts, parent: PathState, firstKept: EntryI
 }
 
 /** Which compaction and system message apply below an edit. */
-function derivedFromEdit(facts: PathFacts, parent: PathState, next: EntryPathState, edit: EffectOf<"context_edit">): DerivedState {
+function derivedFromEdit(facts: PathFacts, parent: PathState, next: EntryPathState, edit: EditEffect): DerivedState {
   const target = requireEntryOnPath(facts, parent, "targetId", edit.targetId);
   const compactionSeq = compactionAfterEdit(facts, parent, target, edit);
   const systemSeq = systemAfterEdit(facts, parent, next.seq, target, edit);
@@ -138,13 +137,7 @@ function derivedFromEdit(facts: PathFacts, parent: PathState, next: EntryPathSta
 }
 
 /** Returns the newest system message that is not omitted, or the edit that replaces it. */
-function systemAfterEdit(
-  facts: PathFacts,
-  parent: PathState,
-  seq: EntrySeq,
-  target: EntrySeq,
-  edit: EffectOf<"context_edit">,
-): EntrySeq | null {
+function systemAfterEdit(facts: PathFacts, parent: PathState, seq: EntrySeq, target: EntrySeq, edit: EditEffect): EntrySeq | null {
   if (parent.seq === null || !facts.isKind(target, SYSTEM)) return parent.systemSeq;
   for (const system of facts.systemsUpTo(parent.seq)) {
     if (!facts.isOnPath(system, parent.seq)) continue;
@@ -159,7 +152,7 @@ function systemAfterEdit(
  * Returns the compaction in force after an edit. Omitting the one in force restores the newest earlier one that is not
  * omitted; replacing an omitted one restores it. Edits of other entries change nothing.
  */
-function compactionAfterEdit(facts: PathFacts, parent: PathState, target: EntrySeq, edit: EffectOf<"context_edit">): EntrySeq | null {
+function compactionAfterEdit(facts: PathFacts, parent: PathState, target: EntrySeq, edit: EditEffect): EntrySeq | null {
   const inForce = parent.compactionSeq;
   if (edit.omits) return target === inForce ? findCompactionBefore(facts, target, parent) : inForce;
   return facts.isKind(target, COMPACTION) && target > (inForce ?? 0) ? target : inForce;
@@ -212,6 +205,31 @@ export function toPayloadJson(payload: EntryPayload): string {
   if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
   const { type: _type, ...rest } = payload;
   return jsonText(rest, "The entry");
+}
+
+/** The JSON text of a payload as `toPayloadJson` writes it, and that of the content of its message. */
+export interface PayloadTexts {
+  readonly payloadJson: string;
+  /** undefined: it has none, or it was not written by itself. */
+  readonly contentJson: string | undefined;
+}
+
+/** The content of a message whose text is written around another content. */
+const NO_CONTENT = '"content":[]';
+
+/** Serializes a payload and the content of its message, which is most of it, once. */
+export function toPayloadTexts(payload: EntryPayload): PayloadTexts {
+  if (payload.type === "message" && payload.message.role !== "bashExecution") {
+    const { message } = payload;
+    const contentJson = jsonText(message.content, "The entry");
+    const around = toPayloadJson({ ...payload, message: { ...message, content: [] } });
+    const place = around.indexOf(NO_CONTENT);
+    const payloadJson = `${around.slice(0, place)}"content":${contentJson}${around.slice(place + NO_CONTENT.length)}`;
+    // Other members may contain this text.
+    const isOnly = place >= 0 && around.indexOf(NO_CONTENT, place + 1) === -1;
+    if (isOnly && payloadJson.length <= MAX_JSON_LENGTH) return { payloadJson, contentJson };
+  }
+  return { payloadJson: toPayloadJson(payload), contentJson: undefined };
 }
 
 function firstMember(object: object): string | undefined {
@@ -268,7 +286,7 @@ export function entryColumns(
 
 /** True for a context_edit without a replacement. */
 export function omits({ effect }: EntryFacts): boolean {
-  return effect.type === "context_edit" && effect.omits;
+  return typeof effect !== "string" && effect.type === "context_edit" && effect.omits;
 }
 
 /** The columns of an entry beside its payload. */
@@ -407,21 +425,27 @@ export function factsOfImported(
 
 function effectOf(payload: EntryPayload): PathEffect {
   switch (payload.type) {
-    case "message": {
-      const { message } = payload;
-      return { type: "message", role: message.role, namesModel: message.role === "assistant" && message.model !== undefined };
-    }
+    case "message":
+      return effectOfMessage(payload.message);
     case "compaction":
       return { type: payload.type, firstKeptEntryId: payload.firstKeptEntryId };
     case "branch_summary":
-      return { type: payload.type, fromId: payload.fromId };
+      return payload.fromId === null ? "none" : { type: payload.type, fromId: payload.fromId };
     case "context_edit":
       return { type: payload.type, targetId: payload.targetId, omits: payload.replacement === null };
     case "model_change":
+      return "model";
     case "thinking_level_change":
+      return "thinking";
     case "custom_message":
     case "custom":
     case "foreign":
-      return { type: payload.type };
+      return "none";
   }
+}
+
+// A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
+function effectOfMessage(message: Message): PathEffect {
+  if (message.role === "system") return "system";
+  return message.role === "assistant" && message.model !== undefined ? "model" : "none";
 }

@@ -1,6 +1,13 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { loadValidation, prepareRecord, type SourceRecord, type SourceSession, withPayloadOnDemand } from "@bough/session-core/engine";
+import {
+  loadValidation,
+  type PreparedRow,
+  prepareRecord,
+  type SourceRecord,
+  type SourceSession,
+  toRecord,
+} from "@bough/session-core/engine";
 import { describe, expect, test } from "vitest";
 import { openedStore } from "../../../../session-core/test/world/stores.js";
 import { FORMATS } from "../../../src/registry.js";
@@ -24,6 +31,10 @@ const UNUSUAL: readonly SourceRecord[] = [
   { ...entry("copy", { type: "message", message: { role: "user", content: "a copy" } }), origin: { sessionId: "elsewhere", entryId: "e" } },
   { ...entry("timeless", { type: "message", message: { role: "user", content: "without a time" } }), createdAtMs: 0 },
   entry("invalid", { type: "message", message: { role: "nobody" } }),
+  entry("contents", {
+    type: "message",
+    message: { role: "toolResult", toolCallId: "c", toolName: "t", details: { content: [] }, content: "said", isError: false },
+  }),
   entry("undefined", { type: "message", message: { role: "user", content: "kept", extra: undefined } }),
 ];
 
@@ -56,18 +67,18 @@ async function importedState(change: (record: SourceRecord, directory: string | 
   return stateOf(store);
 }
 
-function received(record: SourceRecord): SourceRecord {
-  return withPayloadOnDemand(structuredClone(record));
+function received(prepared: SourceRecord | PreparedRow, directory: string | null): SourceRecord {
+  return toRecord(structuredClone(prepared), directory);
 }
 
 describe("an entry that another thread has prepared is stored as one that it has not", () => {
   test("with what follows from it", async () => {
-    const prepared = await importedState((record, directory) => received(prepareRecord(record, validate, { directory })));
+    const prepared = await importedState((record, directory) => received(prepareRecord(record, validate, { directory }), directory));
     expect(prepared).toEqual(await importedState((record) => record));
   });
 
   test("as its text alone", async () => {
-    const prepared = await importedState((record) => received(prepareRecord(record, validate, undefined)));
+    const prepared = await importedState((record, directory) => received(prepareRecord(record, validate, undefined), directory));
     expect(prepared).toEqual(await importedState((record) => record));
   });
 
@@ -75,7 +86,7 @@ describe("an entry that another thread has prepared is stored as one that it has
     let at = 0;
     const prepared = await importedState((record, directory) => {
       at += 1;
-      return received(prepareRecord(record, validate, at % 3 === 0 ? { directory } : undefined));
+      return received(prepareRecord(record, validate, at % 3 === 0 ? { directory } : undefined), directory);
     });
     expect(prepared).toEqual(await importedState((record) => record));
   });
