@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { assistantMessage, type Store, toolResult, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { NOON, type World, world } from "../world.js";
+import { growMany, NOON, type World, world } from "../world.js";
 import { callHook, promptCall, QUESTION } from "./call-hook.js";
 
 /** A session of the folder, in which the heron cache was given up. */
@@ -39,6 +39,25 @@ describe("the hook at a prompt", () => {
     const [, session = "", entry = ""] = /bough show (\w+) (\w+) --around 5/.exec(text) ?? [];
     const { out } = await here.run(["show", session, entry]);
     expect(out).toContain("heron");
+  });
+
+  test("finds a session that is not among the 100 newest of the directory", async () => {
+    const here = world();
+    await remembered(here);
+    await here.withStore((store) => growMany(store, 101, () => ({ cwd: here.folder, createdAtMs: Date.UTC(2100, 0) })));
+    expect((await callHook(here, promptCall(here, QUESTION))).text).toContain("the tokenizer allocated too much memory");
+  });
+
+  test("finds it although the session that asks has said more of it", async () => {
+    const here = world();
+    await remembered(here);
+    await here.withStore(async (store) => {
+      const session = await store.createSession({ id: "now", cwd: here.folder });
+      for (let at = 0; at < 20; at += 1) await session.append(userMessage(`${QUESTION} I asked ${at} times.`));
+    });
+    const { text } = await callHook(here, promptCall(here, QUESTION));
+    expect(text).toContain("the tokenizer allocated too much memory");
+    expect(text).not.toContain("I asked");
   });
 
   test("gives nothing if nothing fits, and says so with --debug only", async () => {
