@@ -139,7 +139,10 @@ function derivedFromEdit(facts: PathFacts, parent: PathState, next: EntryPathSta
 /** Returns the newest system message that is not omitted, or the edit that replaces it. */
 function systemAfterEdit(facts: PathFacts, parent: PathState, seq: EntrySeq, target: EntrySeq, edit: EditEffect): EntrySeq | null {
   if (parent.seq === null || !facts.isKind(target, SYSTEM)) return parent.systemSeq;
-  for (const system of facts.systemsUpTo(parent.seq)) {
+  const isInForce = target === parent.systemSeq || facts.editsOf(target).some((one) => one.seq === parent.systemSeq);
+  if (edit.omits && !isInForce) return parent.systemSeq;
+  // All after the one in force are omitted.
+  for (const system of facts.systemsUpTo(edit.omits ? target : parent.seq)) {
     if (!facts.isOnPath(system, parent.seq)) continue;
     const last = system === target ? { seq, omits: edit.omits } : findLastEdit(facts, system, parent);
     if (last === undefined) return system;

@@ -244,6 +244,24 @@ describe("an edit of the context", () => {
     expect((await session.context({ leafId: "u2" })).system).toBe("s2");
   });
 
+  test("of one system message after the other brings back the ones before (the cube of their number would pass the time limit of any test)", async () => {
+    const { session } = await grow("u1");
+    const ids = Array.from({ length: 1500 }, (_, at) => `s${at}`);
+    await session.append(ids.map((id) => ({ ...systemMessage(id), id })));
+    await session.append(
+      ids
+        .slice(2)
+        .reverse()
+        .map((targetId) => ({ type: "context_edit", targetId, replacement: null })),
+    );
+    expect((await session.context()).system).toBe("s1");
+    await session.append({ type: "context_edit", targetId: "s7", replacement: { content: "seven" } });
+    await session.append({ type: "context_edit", targetId: "s0", replacement: null });
+    expect((await session.context()).system).toBe("seven");
+    await plant(session, "x1:s7");
+    expect((await session.context()).system).toBe("s1");
+  });
+
   test("that omits takes the entry out from there on", async () => {
     const { session } = await grow("u1 a1 u2 x1:a1 u3");
     expect(await contextNames(session)).toBe("u1 u2 u3");
