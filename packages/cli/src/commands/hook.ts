@@ -147,7 +147,7 @@ async function run({ io, out, options }: Invocation<HookOptions>, agent: HookAge
     timer = setTimeout(() => resolve("late"), PATIENCE_MS);
   });
   try {
-    const answer = await Promise.race([late, answerCall(io, agent, options.store)]);
+    const answer = await Promise.race([late, answerCall(io, agent, options.store, explain)]);
     if (typeof answer === "string") await explain(answer === "late" ? `gave up after ${PATIENCE_MS / 1000} s` : answer);
     else out.json(answer);
     // A server that does not answer would keep the process alive.
@@ -159,8 +159,13 @@ async function run({ io, out, options }: Invocation<HookOptions>, agent: HookAge
   }
 }
 
-/** The output of the hook; a string: why there is none. */
-async function answerCall(io: Io, agent: HookAgent, store: string | undefined): Promise<object | string> {
+/** The output of the hook; a string: why there is none. `explain`: says what went wrong without changing it. */
+async function answerCall(
+  io: Io,
+  agent: HookAgent,
+  store: string | undefined,
+  explain: (why: string) => Promise<void>,
+): Promise<object | string> {
   const call = await readHookCall(io.pipes.input);
   if (typeof call === "string") return call;
   const cwd = call.cwd ?? io.cwd;
@@ -175,7 +180,10 @@ async function answerCall(io: Io, agent: HookAgent, store: string | undefined): 
     if (passages.length === 0) return "nothing fits well";
     const text = frameMemory(await Promise.all(passages.map((passage) => toShown(io, opened, passage, cwd))), call.kind);
     if (text === undefined) return "nothing fits into the answer";
-    await logMemory(io, describeGiven(io, agent, call, passages, { cwd, text }));
+    // The folder of the log may be read-only, as where an agent runs its hooks in a sandbox.
+    await logMemory(io, describeGiven(io, agent, call, passages, { cwd, text })).catch((error: unknown) =>
+      explain(`not written down in the log: ${errorLine(error)}`),
+    );
     return { hookSpecificOutput: { hookEventName: call.eventName, additionalContext: text } };
   } finally {
     await opened.close();

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { appendFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode } from "@bough/session-core/engine";
@@ -39,8 +40,10 @@ export async function logMemory(io: Pick<Io, "env" | "home">, given: GivenMemory
 
 async function halve(path: string): Promise<void> {
   const lines = (await readFile(path, "utf8")).split("\n");
-  await writeFile(`${path}.new`, lines.slice(Math.floor(lines.length / 2)).join("\n"), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  // Hooks of two sessions may do this at once.
+  const half = `${path}.${randomUUID()}`;
+  await writeFile(half, lines.slice(Math.floor(lines.length / 2)).join("\n"), { mode: 0o600 });
+  await rename(half, path);
 }
 
 /** Reads the log, oldest first. Lines that are damaged are left out. */

@@ -49,7 +49,7 @@ export const FILE_COMMANDS: readonly CommandDefinition[] = [
     ],
     json:
       "{ store, dryRun, agents: [{ agent, format, folders, files, newFiles, changedFiles, goneFiles, sessions: ImportedFileSession[], " +
-      "failed: [{ path, code, message }] }] }",
+      "failed: [{ path, code, message }], links: [{ path, target }] }] }",
     load: async () => (await import("../commands/sync.js")).runSync,
     options: (command) =>
       command

@@ -185,6 +185,15 @@ describe("the hook at a prompt", () => {
     });
   });
 
+  test("is given although the log cannot be written, and says so with --debug", async () => {
+    const here = world();
+    await remembered(here);
+    writeFileSync(here.path("file"), "");
+    const { text, err } = await callHook(here, promptCall(here, QUESTION), { env: { XDG_STATE_HOME: here.path("file") } });
+    expect(text).toContain("the tokenizer allocated too much memory");
+    expect(err).toMatch(/^bough hook: not written down in the log: ENOTDIR/);
+  });
+
   test("is off in the directories of the setting, and below them", async () => {
     const here = world();
     await remembered(here);
