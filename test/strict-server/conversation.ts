@@ -135,7 +135,7 @@ export class Conversation {
   }
 
   #words(count: number): string {
-    return Array.from({ length: count }, () => `word${Math.floor(this.#random() * 1e5)}`).join(" ");
+    return Array.from({ length: count }, () => `word${Math.floor(this.#random() * 1e3)}`).join(" ");
   }
 
   /** One of the things that happen to a session; `n` chooses. */

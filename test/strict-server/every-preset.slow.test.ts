@@ -1,10 +1,11 @@
-// Sixty turns with every preset, in four windows, summarized by the extract and by a model, and everything that happens to a session.
+// Thirty turns with every preset, in four windows, summarized by the extract and by a model. After each of them something happens to the
+// session: each kind of event three times or more.
 import { PRESETS } from "@bough/compaction/settings";
 import { describe, expect, test } from "vitest";
 import { Conversation, wordy } from "./conversation.js";
 
 const WINDOWS = [16_384, 32_768, 100_000, 200_000] as const;
-const TURNS = 60;
+const TURNS = 30;
 
 describe.each(Object.keys(PRESETS) as (keyof typeof PRESETS)[])("preset %s", (preset) => {
   test.each(WINDOWS.flatMap((window) => [{ window, by: "extract" } as const, { window, by: "model" } as const]))(
@@ -14,7 +15,7 @@ describe.each(Object.keys(PRESETS) as (keyof typeof PRESETS)[])("preset %s", (pr
       const conversation = await Conversation.start({ window, settings: { preset }, summarizer, seed: window + by.length });
       for (let n = 0; n < TURNS; n += 1) {
         await conversation.turn(n);
-        if (n % 2 === 1) await conversation.happens((n - 1) / 2);
+        await conversation.happens(n);
       }
       await conversation.close();
       expect(conversation.server.refused().map(({ body }) => body)).toEqual([]);
