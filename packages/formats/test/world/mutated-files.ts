@@ -50,13 +50,13 @@ function isMergedOrMark(format: string, record: JsonObject): boolean {
 
 /** What the reader of the file's format makes of it, session by session. */
 function recordsIn(path: string): { readonly format: string; readonly records: readonly SourceRecord[] } {
-  const format = FORMATS.find((candidate) => candidate.detects(readHead(path)));
+  const head = readHead(path);
+  const format = FORMATS.find((candidate) => candidate.detects(head));
   return { format: format?.name ?? "", records: [...(format?.sessions(path) ?? [])].flatMap((session) => [...session.records()]) };
 }
 
 /** Lines of which nothing was written, nothing was said and nothing is a part of anything: there must be none. */
-function lostLines(path: string, content: Buffer): readonly number[] {
-  const { format, records } = recordsIn(path);
+function lostLines(content: Buffer, { format, records }: ReturnType<typeof recordsIn>): readonly number[] {
   const accounted = new Set(records.map(lineOf));
   const lines = [...linesIn(content)];
   // The header of a pi file is its first record of this type, also behind entries.
@@ -119,9 +119,10 @@ async function judge(name: string, content: Buffer): Promise<void> {
     expect([report.message.length < 2_000, (await store.statistics()).sessions]).toEqual([true, 0]);
     return;
   }
-  expect(lostLines(path, content)).toEqual([]);
+  const read = recordsIn(path);
+  expect(lostLines(content, read)).toEqual([]);
   expect(total(report, ({ entriesAdded, entriesKnown }) => entriesAdded + entriesKnown)).toBe(
-    recordsIn(path).records.filter(({ kind }) => kind === "entry").length,
+    read.records.filter(({ kind }) => kind === "entry").length,
   );
   expect(await findingsOf(store)).toEqual([]);
   const { sessions } = await store.statistics();
