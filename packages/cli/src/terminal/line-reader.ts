@@ -112,7 +112,13 @@ export class LineReader {
         // Pasted lines are emitted in one turn of the event loop and processed together.
         if (received.push(line) === 1) setImmediate(answer);
       });
-      lines.once("close", () => isOver || end(rule.answerOf(received.splice(0))));
+      lines.once("close", () => {
+        if (isOver) return;
+        const last = rule.answerOf(received.splice(0));
+        // Ctrl-D ends no line, as Enter does.
+        if (last === undefined) this.#source.output.write("\n");
+        end(last);
+      });
       lines.once("SIGINT", () => this.#interrupt());
       prompt();
       if (this.#unfinished !== "") lines.write(this.#unfinished);

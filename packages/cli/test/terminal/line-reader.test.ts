@@ -82,11 +82,12 @@ describe("a question for a line", () => {
     expect(person.seen).toBe("> > two\n> three\n");
   });
 
-  test("resolves to undefined at the end of the input", async () => {
+  test("resolves to undefined at the end of the input, and ends the line of the question", async () => {
     const person = new Person();
     const asked = person.reader.ask("> ");
     person.leaves();
     expect(await asked).toBeUndefined();
+    expect(person.seen).toBe("> \n");
   });
 });
 
