@@ -10,7 +10,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { createSnippetWriter, readQuestion } from "@bough/session-core/engine";
+import { createSnippetWriter, groupBy, readQuestion } from "@bough/session-core/engine";
 import { isPrivate, isSmallTalk, isSummary, oneLine, previewOf, readableSummary, shortLine } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
 import { listSessions } from "../session/paging.js";
@@ -118,9 +118,7 @@ async function readTranscript(path: string): Promise<string> {
 
 /** The words of a prompt that are looked up; undefined: it asks for nothing. Quotation marks, expressions and code would ask for exact texts. */
 function queryOf(prompt: string): string | undefined {
-  const text = prompt
-    .replace(/```[\s\S]*?(?:```|$)/g, " ")
-    .replace(/<([\w-]+)>[\s\S]*?<\/\1>/g, " ")
+  const text = withoutElements(prompt.replace(/```[\s\S]*?(?:```|$)/g, " "))
     .replace(/["*`<>()[\]{}|\\]/g, " ")
     .replace(/(^|\s)\/(?=\S*\/)/g, "$1")
     .replace(/\s+/g, " ")
@@ -129,6 +127,23 @@ function queryOf(prompt: string): string | undefined {
   const short = text.length <= PROMPT_CHARS ? text : `${text.slice(0, PROMPT_CHARS / 2)} ${text.slice(-PROMPT_CHARS / 2)}`;
   const words = short.match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*/gu) ?? [];
   return words.filter((word) => word.length > 3).length < LEAST_WORDS ? undefined : `${short.replace(/[?？]+\s*$/, "")}?`;
+}
+
+/** A text with a blank for each `<name>…</name>`, as agents attach files and reminders. Linear: pasted HTML has many tags that nothing closes. */
+function withoutElements(text: string): string {
+  const closings = groupBy([...text.matchAll(/<\/([\w-]+)>/g)].reverse(), ([, name]) => name);
+  let kept = "";
+  let done = 0;
+  for (const { 0: tag, 1: name, index } of text.matchAll(/<([\w-]+)>/g)) {
+    if (index < done) continue;
+    const left = closings.get(name) ?? [];
+    while ((left.at(-1)?.index ?? text.length) < index + tag.length) left.pop();
+    const closing = left.at(-1);
+    if (closing === undefined) continue;
+    kept += `${text.slice(done, index)} `;
+    done = closing.index + closing[0].length;
+  }
+  return kept + text.slice(done);
 }
 
 /** Output of tools repeats what files say, at length. */

@@ -60,6 +60,14 @@ describe("the hook at a prompt", () => {
     expect(text).not.toContain("I asked");
   });
 
+  test("looks past attached files, and past pasted HTML with tags that nothing closes", async () => {
+    const here = world();
+    await remembered(here);
+    const attached = `<file>${"unrelated words of a file ".repeat(100)}</file> `;
+    expect((await callHook(here, promptCall(here, attached.repeat(3) + QUESTION))).text).toContain("too much memory");
+    expect((await callHook(here, promptCall(here, `${QUESTION} ${"<br> <p>".repeat(60_000)}`))).text).toContain("too much memory");
+  });
+
   test("gives nothing if nothing fits, and says so with --debug only", async () => {
     const here = world();
     await remembered(here);
