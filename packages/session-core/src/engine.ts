@@ -192,7 +192,7 @@ export { forkTitle, newFork, withoutForeignBranch, withoutNamedForks } from "./r
 export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
 export { fromStart, importInto, newSession } from "./rules/import/import-into.js";
 export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
-export { type PreparedRow, prepareRecord, textLength, toRecord } from "./rules/import/prepare.js";
+export { type DerivedRow, type PreparedRow, prepareRecord, textLength, toRecord } from "./rules/import/prepare.js";
 export {
   type CorrectedWords,
   chooseRead,

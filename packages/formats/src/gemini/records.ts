@@ -172,9 +172,11 @@ export class Replay {
     else yield* entries;
     const [first = before, last = before] = [entries[0]?.id, entries.at(-1)?.id];
     // Also those of an earlier message that has the same results.
-    const resultIds =
-      facts.results.size === 0 ? NO_IDS : new Map([...facts.results.keys()].flatMap((id) => pairOf(id, this.#answered.get(id))));
-    this.#places.add({ ...facts, line: versionLine, order: this.#nextOrder(), before, first, last, resultIds, leafId: last });
+    const { id, kind, digest, calls, results } = facts;
+    const resultIds = results.size === 0 ? NO_IDS : new Map([...results.keys()].flatMap((call) => pairOf(call, this.#answered.get(call))));
+    const order = this.#nextOrder();
+    // Each member by name: an object that begins with a spread takes 3 µs to make.
+    this.#places.add({ id, kind, digest, calls, results, line: versionLine, order, before, first, last, resultIds, leafId: last });
   }
 
   /** The id for the entries of a message: its own, or a derived one if a message with this id was read before. */

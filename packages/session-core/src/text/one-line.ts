@@ -86,11 +86,15 @@ export function cleanText(text: string): string {
 const GAPS =
   / *[\t-\r\u0000-\u0008\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff][\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]*| {2,}/g;
 
+/** A line as `oneLine` returns most: words of ASCII, and the mark of a cut. */
+const ONE_LINE = /^[!-~…]+(?: [!-~…]+)*$/;
+
 /**
  * A text on one line of at most `maxChars` UTF-16 code units; a longer one ends in "…". Runs of white space and control
  * characters become one space, lone surrogates U+FFFD.
  */
 export function oneLine(text: string, maxChars: number = LINE_CHARS): string {
+  if (text.length <= maxChars && ONE_LINE.test(text)) return text;
   const ascii = joinAscii(text, maxChars);
   return shorten(ascii ?? joinLines(opening(text, maxChars)), maxChars);
 }

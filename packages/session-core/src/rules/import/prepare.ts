@@ -26,7 +26,7 @@ export type PreparedRow = readonly [
 ];
 
 /** A `DerivedEntry` without its directory. */
-type DerivedRow = readonly [
+export type DerivedRow = readonly [
   origin: string | undefined,
   effect: PathEffect,
   kind: number,
