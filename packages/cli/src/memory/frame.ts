@@ -1,4 +1,4 @@
-import { cleanText } from "@bough/session-core/view";
+import { cleanText, shortLine } from "@bough/session-core/view";
 import type { ChangedFiles } from "./changed-files.js";
 import type { Passage } from "./find-memory.js";
 
@@ -39,7 +39,7 @@ function framePassage(passage: ShownPassage): string {
   const date = new Date(createdAtMs).toISOString().slice(0, 10);
   const { changed, of } = changedFiles;
   const lines = [
-    `\n${date}, session ${shortSession} "${quotable(title.slice(0, 80)).replaceAll('"', "'")}", ${speaker}:`,
+    `\n${date}, session ${shortSession} "${quotable(shortLine(title, 80)).replaceAll('"', "'")}", ${speaker}:`,
     `| ${quotable(text)}`,
     ...(reply === null ? [] : ["the agent answered:", `| ${quotable(reply)}`]),
     ...(of === 0

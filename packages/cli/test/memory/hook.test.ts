@@ -9,10 +9,14 @@ import { callHook, promptCall, QUESTION } from "./call-hook.js";
 /** A session of the folder, in which the heron cache was given up. */
 async function remembered(
   here: World,
-  { id = "earlier", reply = "We gave up the heron cache because the tokenizer allocated too much memory." } = {},
+  {
+    id = "earlier",
+    title = "Faster tokenizer",
+    reply = "We gave up the heron cache because the tokenizer allocated too much memory.",
+  } = {},
 ): Promise<void> {
   await here.withStore(async (store: Store) => {
-    const session = await store.createSession({ id, cwd: here.folder, title: "Faster tokenizer" });
+    const session = await store.createSession({ id, cwd: here.folder, title });
     const at = NOON - 86_400_000;
     await session.append({ ...userMessage("Please drop the heron cache of the tokenizer, it is too large"), createdAtMs: at });
     await session.append({
@@ -39,6 +43,13 @@ describe("the hook at a prompt", () => {
     const [, session = "", entry = ""] = /bough show (\w+) (\w+) --around 5/.exec(text) ?? [];
     const { out } = await here.run(["show", session, entry]);
     expect(out).toContain("heron");
+  });
+
+  test("cuts a long title between words, also beside a character of two units", async () => {
+    const here = world();
+    const title = "Faster tokenizer".padEnd(72, " again");
+    await remembered(here, { title: `${title} longword 🐦 and more` });
+    expect((await callHook(here, promptCall(here, QUESTION))).text).toContain(`"${title}…"`);
   });
 
   test("finds a session that is not among the 100 newest of the directory", async () => {
