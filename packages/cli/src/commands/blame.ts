@@ -116,7 +116,7 @@ const COLUMNS: readonly ItemColumn<GroupRow>[] = [
   { heading: "session", cell: ({ ids }) => [ids?.session ?? ""] },
   { heading: "entry", cell: ({ ids }) => [ids?.entry ?? ""] },
   { heading: "agent", optional: true, cell: ({ entry }) => [entry?.agent ?? ""] },
-  { heading: "written", cell: ({ entry }) => [styled("dim", entry === undefined ? "" : dateTime(entry.createdAtMs))] },
+  { heading: "written", optional: true, cell: ({ entry }) => [styled("dim", entry === undefined ? "" : dateTime(entry.createdAtMs))] },
   { heading: "request", shrinksTo: 20, cell: requestCell },
 ];
 

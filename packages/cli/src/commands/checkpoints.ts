@@ -101,7 +101,7 @@ async function writeFiles(
 
 const COLUMNS: readonly ItemColumn<ListedSummary>[] = [
   { heading: "no.", align: "right", cell: ({ number }) => [number === null ? "" : String(number)] },
-  { heading: "created", cell: ({ createdAtMs }) => [styled("dim", dateTime(createdAtMs))] },
+  { heading: "created", optional: true, cell: ({ createdAtMs }) => [styled("dim", dateTime(createdAtMs))] },
   { heading: "title", shrinksTo: 20, cell: ({ title }) => [styled("summary", title)] },
   { heading: "trigger", optional: true, cell: (summary) => [describeReason(summary)] },
   { heading: "tokens", align: "right", cell: (summary, { glyphs }) => [describeTokens(summary, glyphs.to)] },

@@ -96,9 +96,9 @@ function toJson({ failed, ...agent }: SyncedAgent) {
 
 const COLUMNS: readonly ItemColumn<SyncedAgent>[] = [
   { heading: "agent", shrinksTo: 8, cell: ({ agent }) => [agent] },
-  { heading: "files", align: "right", cell: ({ files }) => [count(files)] },
-  { heading: "new", align: "right", cell: ({ newFiles }) => [count(newFiles)] },
-  { heading: "changed", align: "right", cell: ({ changedFiles }) => [count(changedFiles)] },
+  { heading: "files", align: "right", optional: true, cell: ({ files }) => [count(files)] },
+  { heading: "new", align: "right", optional: true, cell: ({ newFiles }) => [count(newFiles)] },
+  { heading: "changed", align: "right", optional: true, cell: ({ changedFiles }) => [count(changedFiles)] },
   { heading: "gone", align: "right", optional: true, cell: ({ goneFiles }) => [count(goneFiles)] },
   { heading: "sessions", cell: outcomesCell },
   { heading: "entries", align: "right", cell: (agent) => [countAdded([agent]) === 0 ? "0" : `+${count(countAdded([agent]))}`] },

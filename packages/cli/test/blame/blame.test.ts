@@ -58,6 +58,13 @@ describe("bough blame", () => {
     expect(out).toContain("a.ts: 3 lines, 2 written by 1 entry, 0 perhaps, 1 not by a session of this store.");
   });
 
+  test("prints a table that fits 44 columns", async () => {
+    const here = world();
+    await written(here, "a.ts");
+    const [heading = "", row = ""] = (await here.run(["blame", "a.ts"], { columns: 44 })).out.split("\n");
+    expect(Math.max(heading.length, row.length)).toBeLessThanOrEqual(44);
+  });
+
   test("prints JSON with an entry for each line", async () => {
     const here = world();
     const entryId = await written(here, "a.ts");

@@ -40,6 +40,14 @@ describe("bough sync", () => {
     expect(rows((await here.run(["sync"])).out)).toEqual([["pi", "1", "0", "1", "0", "1 updated", "+1"]]);
   });
 
+  test("prints a table that fits a terminal of 40 columns", async () => {
+    const here = world();
+    piSession(here);
+    const [heading = "", row = ""] = (await here.run(["sync"], { columns: 40 })).out.split("\n");
+    expect(heading.split(/ +/)).toEqual(["agent", "files", "new", "sessions", "entries"]);
+    expect(Math.max(heading.length, row.length)).toBeLessThanOrEqual(40);
+  });
+
   test("says that a reply is still being written, and imports it when its file was left", async () => {
     const here = world();
     const path = here.path(".claude/projects/-home-ada/11111111-2222-4333-8444-555555555550.jsonl");

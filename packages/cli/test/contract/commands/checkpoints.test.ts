@@ -94,6 +94,13 @@ describe("bough checkpoints", () => {
   });
 });
 
+test("bough checkpoints prints a table that fits 44 columns", async () => {
+  const here = await withLongSession();
+  await compacted(here, 400);
+  const [heading = "", row = ""] = (await here.run(["checkpoints", "long"], { columns: 44 })).out.split("\n");
+  expect(Math.max(heading.length, row.length)).toBeLessThanOrEqual(44);
+});
+
 describe("bough checkpoints --write", () => {
   test("writes numbered files and an index; again adds only what is new", async () => {
     const here = await withLongSession();
