@@ -136,9 +136,9 @@ async function restOf(side: Side, shared: number): Promise<Rest> {
   return { ...side, rows, operations, read: readFiles, modified: modifiedFiles };
 }
 
-function toJson({ session, name, rows, read, modified }: Rest) {
+function toJson({ session, name, path, rows, read, modified }: Rest) {
   const entries = rows.map(({ id, type, role, createdAtMs, preview }) => ({ id, type, role, createdAtMs, preview }));
-  return { sessionId: session.id, name, entryId: rows.at(-1)?.id ?? null, entries, filesRead: read, filesModified: modified };
+  return { sessionId: session.id, name, entryId: path.at(-1)?.id ?? null, entries, filesRead: read, filesModified: modified };
 }
 
 function ancestorLine(ancestor: OutlineRow | undefined, shared: number, out: Printer): Line {

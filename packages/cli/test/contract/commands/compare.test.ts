@@ -23,7 +23,11 @@ describe("bough diff", () => {
     await parserSession(here);
     expect((await here.run(["diff", "user2", "user3"])).out).toContain("--- user2");
     await here.run(["fork", "parser", "--at", "asst1", "--title", "Other way"]);
-    expect(await here.json("diff", "parser-session-1", "Other way")).toMatchObject({ commonAncestorId: "asst1", right: { entries: [] } });
+    expect(await here.json("diff", "parser-session-1", "Other way")).toMatchObject({
+      commonAncestorId: "asst1",
+      left: { entryId: "asst3" },
+      right: { entryId: "asst1", entries: [] },
+    });
     expect((await here.run(["diff", "parser-session-1", "nothing-such"])).code).toBe("ENTRY_NOT_FOUND");
     expect(await here.run(["diff", "nothing-such", "user1"])).toMatchObject({
       code: "ENTRY_NOT_FOUND",
