@@ -37,7 +37,13 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]
 export function parseTime(text: string, nowMs: number): number | undefined {
   const [, count, unit] = RELATIVE.exec(text) ?? [];
   if (count !== undefined) return nowMs - Number(count) * (STEPS.find(([name]) => name === unit)?.[1] ?? 0);
-  if (!DATE.test(text)) return undefined;
+  if (!DATE.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const at = Date.parse(text.length === 10 ? `${text}T00:00` : text);
   return Number.isNaN(at) ? undefined : at;
+}
+
+/** False for a day that no month has, such as 2025-02-31, which is parsed as the 3rd of March. */
+function isDay(text: string): boolean {
+  const midnight = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }

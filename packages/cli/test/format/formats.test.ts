@@ -27,6 +27,9 @@ describe("times", () => {
     expect(parseTime("90m", now)).toBe(now - 90 * MINUTE);
     expect(parseTime("2025-11-20", now)).toBe(new Date(2025, 10, 20).getTime());
     expect(parseTime("2025-11-20T10:30Z", now)).toBe(Date.UTC(2025, 10, 20, 10, 30));
+    expect(parseTime("2024-02-29", now)).toBe(new Date(2024, 1, 29).getTime());
+    for (const day of ["2025-02-29", "2025-06-31", "2025-06-31T10:30", "2025-00-10", "2025-13-01"])
+      expect(parseTime(day, now)).toBeUndefined();
     expect(["yesterday", "2025-13-45", "3", "", "-3d"].map((text) => parseTime(text, now))).toEqual(Array(5).fill(undefined));
   });
 
