@@ -35,9 +35,9 @@ export interface Installation {
  */
 export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
   const file = requirePlace(io, client.file({ env: io.env, home: io.home, platform: platform() }));
-  const before = await readClientFile(file);
   const entry = client.entry(startLine(io, client, args));
-  const config = client.format === "json" ? jsonConfig(file, before) : tomlConfig(file, before);
+  const readConfig = (text: string | undefined): Config => (client.format === "json" ? jsonConfig(file, text) : tomlConfig(file, text));
+  const config = readConfig(await readClientFile(file));
   // smol-toml makes objects without a prototype; a clone has one.
   const present = client.path.reduce<unknown>(memberOf, config.value);
   return {
@@ -46,7 +46,9 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
     text: config.alone(client.path, entry),
     found: present === undefined ? "nothing" : isDeepStrictEqual(structuredClone(present), entry) ? "same" : "other",
     write: async () => {
-      const text = addEntry(file, config, client.path, entry);
+      // A client writes its file while it runs, as Claude Code does all the time, and the person may have thought about the question.
+      const before = await readClientFile(file);
+      const text = addEntry(file, readConfig(before), client.path, entry);
       await makeFolder(dirname(file));
       await writeNewFile(io, file, [text], before !== undefined);
     },

@@ -43,9 +43,11 @@ export async function prepareHook(io: Io, agent: HookAgent, args: readonly strin
     text,
     found: isSame ? "same" : places.some(({ at }) => at >= 0) ? "other" : "nothing",
     write: async () => {
-      let after = settings;
+      // The agent may have written its settings since, while the person thought about the question.
+      const present = await readClientFile(file);
+      let after = new Settings(file, present);
       for (const event of agent.events) after = after.without(event).with(event, group);
-      await write(io, file, after.text, before !== undefined);
+      await write(io, file, after.text, present !== undefined);
     },
   };
 }
@@ -74,8 +76,12 @@ export async function prepareRemoval(io: Io, agent: HookAgent): Promise<HookChan
   const settings = new Settings(file, before);
   const commands = agent.events.map((event) => settings.findOwn(event).command).filter((command) => command !== undefined);
   if (commands.length === 0) return none;
-  const after = agent.events.reduce((rest, event) => rest.without(event), settings);
-  return { file, found: "same", text: commands.join("\n"), write: () => write(io, file, after.text, true) };
+  const remove = async () => {
+    const present = await readClientFile(file);
+    const after = agent.events.reduce((rest, event) => rest.without(event), new Settings(file, present));
+    if (present !== undefined) await write(io, file, after.text, true);
+  };
+  return { file, found: "same", text: commands.join("\n"), write: remove };
 }
 
 async function removeFile(file: string): Promise<void> {
