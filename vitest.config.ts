@@ -84,6 +84,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     pool: "forks",
+    // Node loads what was built, as it does for a user. Vitest would transform these bundles for each project, and run them in each process.
+    server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
     // Vitest keeps one core for itself by default: one worker of two cores. Its own process has little to do here.
     maxWorkers: "100%",
     sequence: { sequencer: LongestFirst },
