@@ -188,7 +188,7 @@ export function toSingleLine(text: string): string {
 
 // Zero-width characters except the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.
 const HIDDEN =
-  /\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+  /\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /** Converts a leaf name to a single line without hidden characters: users type it after `@`, so no two names may look alike. */
 export function toLeafName(text: string): string {
