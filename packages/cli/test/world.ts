@@ -143,12 +143,14 @@ export async function grow(store: Store, id: string, names: string, about: { tit
   return session;
 }
 
-/** Creates many sessions of one message each. */
+/** Creates many sessions of one message each, some of them at once. */
 export async function growMany(store: Store, count: number, about: (at: number) => NewSession): Promise<void> {
-  for (let at = 0; at < count; at += 1) {
-    const session = await store.createSession({ createdAtMs: NOON, ...about(at) });
-    await session.append({ ...userMessage(`said in ${at}`), createdAtMs: NOON });
-  }
+  const create = (at: number) => {
+    const entry = { ...userMessage(`said in ${at}`), createdAtMs: NOON };
+    return store.createSession({ createdAtMs: NOON, ...about(at) }, { writes: [{ kind: "entry", entry }] });
+  };
+  for (let at = 0; at < count; at += 50)
+    await Promise.all(Array.from({ length: Math.min(50, count - at) }, (_, index) => create(at + index)));
 }
 
 /** A session "Parser" with two branches: `user1 asst1`, then `user2 asst2` and, where the leaf is, `user3 asst3`. */
