@@ -207,6 +207,13 @@ const originalsOf = pgQuery<{ origins: readonly string[]; added: SessionId }, Sh
     WHERE tenant = ${p.tenant} AND origin = ANY(${p.origins}::text[]) AND inherited AND session_id = ${p.added}`),
 );
 
+const copiesInSource = pgQuery<{ origins: readonly string[]; added: SessionId }, { origin: string }>(({ sql, p }) =>
+  pgRaw(sql<{ origin: string }>`
+    SELECT entry.origin FROM session JOIN entry ON entry.tenant = session.tenant AND entry.session_id = session.parent_session_id
+    WHERE session.tenant = ${p.tenant} AND session.session_id = ${p.added} AND session.parent_session_id <> session.session_id
+      AND entry.origin = ANY(${p.origins}::text[]) AND entry.inherited`),
+);
+
 interface References {
   readonly origins: readonly string[];
   readonly sessions: readonly SessionId[];
@@ -339,7 +346,8 @@ interface Deciding {
 async function readDeciding(transaction: Database, origins: readonly string[], added: SessionId | undefined): Promise<Deciding> {
   if (added === undefined) return withHolders(transaction, await readShared(transaction, origins));
   const few = await withHolders(transaction, await readShared(transaction, origins, added));
-  const undecided = listUndecided(origins, few.shared, added, few.find);
+  const copied = (await transaction.all(copiesInSource, { origins, added })).map(({ origin }) => origin);
+  const undecided = listUndecided(origins, few.shared, added, few.find, new Set(copied));
   if (undecided.length === 0) return few;
   const isUndecided = new Set(undecided);
   const decided = few.shared.filter(({ origin }) => !isUndecided.has(origin));

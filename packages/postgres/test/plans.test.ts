@@ -41,6 +41,10 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
   ["AND NOT entry.inherited AND entry.origin IS NOT NULL AND EXISTS", "a deletion, which reads all entries of the session anyway"],
   ["SELECT session_id AS id, count(*) AS entries FROM entry", "counts the copies of a session, which have an index of their own"],
   ["SELECT count(*) AS count FROM entry", "totals: counts the copies, which have an index of their own"],
+  [
+    "AND entry.origin = ANY($3::text[]) AND entry.inherited",
+    "the copies of the source of an arriving fork, which have an index of their own",
+  ],
   ["AND inherited AND session_id = $", "the copies of the session that an import added entries to, which have an index of their own"],
   ["AND inherited AND EXISTS", "lists the copies of a session, which have an index of their own"],
   [

@@ -126,14 +126,16 @@ export function decideOriginals<S>(
 
 /**
  * Lists the origins of which all entries must be read. `entries`: of each origin those that count as originals, those of `added`, to which an import has
- * added entries, and the one that a reference names. They are enough where the original is in one other session, which once came before all copies:
- * then `added` either comes after it, or before it and all of them. Where the link of a session says otherwise, the copies take part.
+ * added entries, and the one that a reference names. `copiedInSource`: those of which there is a copy in the session that `added` is a fork of. The
+ * entries are enough where the original is in one other session, which once came before all copies: then `added` either comes after it, or before it
+ * and all of them. Where the link of a session says otherwise, the copies take part.
  */
 export function listUndecided<S>(
   origins: readonly string[],
   entries: readonly SharedEntry<S>[],
   added: S,
   holderOf: (session: S) => Holder | undefined,
+  copiedInSource: ReadonlySet<string>,
 ): readonly string[] {
   const arriving = holderOf(added);
   const decided = new Set<string>();
@@ -142,16 +144,16 @@ export function listUndecided<S>(
     const named = referenceIn(origin)?.sessionId;
     const [other] = others;
     const isNamed = named !== undefined && [arriving, ...others].some((holder) => holder?.sessionId === named);
-    const isPair = arriving !== undefined && other !== undefined && others.length === 1 && isDecidedBetween(other, arriving);
+    const isPair =
+      arriving !== undefined && other !== undefined && others.length === 1 && isDecidedBetween(other, arriving, copiedInSource.has(origin));
     if (isNamed || isPair) decided.add(origin);
   }
   return origins.filter((origin) => !decided.has(origin));
 }
 
-function isDecidedBetween(original: Holder, arriving: Holder): boolean {
+function isDecidedBetween(original: Holder, arriving: Holder, isCopiedInSource: boolean): boolean {
   if (original.parentId === arriving.sessionId) return false;
-  if (arriving.parentId === original.sessionId || comesBefore(original, arriving)) return true;
-  return arriving.parentId === null || arriving.parentId === arriving.sessionId;
+  return arriving.parentId === original.sessionId || comesBefore(original, arriving) || !isCopiedInSource;
 }
 
 /** An entry of a session that arrived from another store, and an original of the same origin that would become its copy. */

@@ -45,11 +45,25 @@ test("the originals and the new copies decide as all copies do, in whatever orde
           entries = [...entries, { origin: "request", session, seq: entries.length, inherited: false }];
         const few = entries.filter((entry) => !entry.inherited || entry.session === session);
         const whole = byEntry(decideOriginals(entries, find));
-        if (listUndecided(["request"], few, session, find).length === 0) expect(byEntry(decideOriginals(few, find))).toEqual(whole);
+        const isInSource = entries.some((entry) => entry.inherited && find(entry.session)?.sessionId === find(session)?.parentId);
+        const copied = new Set(isInSource ? ["request"] : []);
+        if (listUndecided(["request"], few, session, find, copied).length === 0) expect(byEntry(decideOriginals(few, find))).toEqual(whole);
         const marks = new Map(whole);
         entries = entries.map((entry) => ({ ...entry, inherited: marks.get(entry.seq) ?? entry.inherited }));
       }
     }),
     { numRuns: 1_000 },
   );
+});
+
+test("a fork that was created before the original is decided without the copies, unless its source has one", () => {
+  const fork = { parentId: "source", activeAtMs: 0 };
+  const holders: readonly Holder[] = [
+    { ...fork, sessionId: "here", createdAtMs: 2, arrival: 0 },
+    { ...fork, sessionId: "arriving", createdAtMs: 1, arrival: 1 },
+  ];
+  const few = [0, 1].map((session) => ({ origin: "request", session, seq: session, inherited: false }));
+  const undecided = (copied: readonly string[]) => listUndecided(["request"], few, 1, (session) => holders[session], new Set(copied));
+  expect(undecided([])).toEqual([]);
+  expect(undecided(["request"])).toEqual(["request"]);
 });

@@ -189,6 +189,12 @@ const originalsOf = query<{ origins: string; added: SessionSeq }, SharedRow>(({ 
     FROM json_each(${p.origins}) AS asked CROSS JOIN entry
       ON entry.origin = asked.value AND entry.inherited = 1 AND entry.session_seq = ${p.added}`),
 );
+const copiesInSource = query<{ origins: string; added: SessionSeq }, { origin: string }>(({ sql, p }) =>
+  rawQuery(sql<{ origin: string }>`
+    SELECT asked.value AS origin FROM session CROSS JOIN session AS source ON source.id = session.parent_session_id AND source.seq <> session.seq
+    CROSS JOIN json_each(${p.origins}) AS asked CROSS JOIN entry
+      ON entry.origin = asked.value AND entry.inherited = 1 AND entry.session_seq = source.seq WHERE session.seq = ${p.added}`),
+);
 const entriesReferredTo = query<{ references: string }, SharedRow>(({ sql, p }) =>
   rawQuery(sql<SharedRow>`
     SELECT asked.value ->> 0 AS origin, entry.session_seq AS session, entry.seq, entry.inherited
@@ -282,7 +288,8 @@ function readDeciding(
 ): readonly SharedEntry<SessionSeq>[] {
   if (added === undefined) return readShared(connection, origins);
   const few = readShared(connection, origins, added);
-  const undecided = listUndecided(origins, few, added, find);
+  const copied = connection.all(copiesInSource, { origins: JSON.stringify(origins), added }).map(({ origin }) => origin);
+  const undecided = listUndecided(origins, few, added, find, new Set(copied));
   if (undecided.length === 0) return few;
   const isUndecided = new Set(undecided);
   return [...few.filter(({ origin }) => !isUndecided.has(origin)), ...readShared(connection, undecided)];
