@@ -112,18 +112,21 @@ const OPTIONS = optionsOf(
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
   const { path, url, key, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
+  if (path !== undefined && url !== undefined) throw new InvalidArgumentError("options", PLACE, "one with both");
   if (key !== undefined && (url !== undefined || path === ":memory:"))
     throw new InvalidArgumentError("options.key", "left out: only a store in a file can be locked", "a key");
   if (url !== undefined) {
     const { openPostgres } = await import("@bough/postgres").catch(explainMissingEngine);
     return new Store(await openPostgres({ ...options, url, mode, durability, busyTimeoutMs, fileTools }));
   }
-  if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
+  if (path === undefined) throw new InvalidArgumentError("options", PLACE, "one without both");
   if (isLikeServerAddress(path)) throw new InvalidArgumentError("options.path", "the path of a file", LIKE_ADDRESS);
   // Each engine is loaded when a store of it is opened.
   const { openSqliteStorage } = await import("../sqlite/sqlite-storage.js");
   return new Store(await openSqliteStorage({ path, mode, durability, busyTimeoutMs, maxBytes, key, onUpgrade, fileTools }));
 }
+
+const PLACE = "an object with a path or a url";
 
 /** Never the text itself, which can contain a password. */
 const LIKE_ADDRESS =

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as formats from "@bough/formats";
 import * as secrets from "@bough/formats/secrets";
@@ -433,6 +434,14 @@ describe("what a wrong argument is told", () => {
   test.each([2.5, -1, Number.POSITIVE_INFINITY])("%d partitions are refused before a server is asked", async (partitions) => {
     const opened = core.openStore({ url: "postgres://nobody@127.0.0.1:1/none", busyTimeoutMs: 0, partitions });
     await expect(opened).rejects.toMatchObject({ code: "INVALID_ARGUMENT", argument: "options.partitions" });
+  });
+
+  test("a place that is both a file and a server is refused before either is opened, as is none", async () => {
+    const refused = { code: "INVALID_ARGUMENT", argument: "options" };
+    const path = join(tempFolder(), "both.db");
+    await expect(core.openStore({ path, url: "postgres://nobody@127.0.0.1:1/none" })).rejects.toMatchObject(refused);
+    await expect(core.openStore({})).rejects.toMatchObject(refused);
+    expect(existsSync(path)).toBe(false);
   });
 
   test("a path with a NUL character is refused before the file system is asked", async () => {

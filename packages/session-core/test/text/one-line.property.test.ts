@@ -42,6 +42,6 @@ test("a text is on one line, however much of it is there already", () => {
       expect(line).toBe(defined(given, max));
       expect(oneLine(line, max)).toBe(line);
     }),
-    runs(500),
+    { numRuns: runs(500) },
   );
 });
