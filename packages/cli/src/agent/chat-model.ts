@@ -72,9 +72,14 @@ function chooseModelWindow(config: Config, options: ChatOptions, name: string): 
 }
 
 function secretsOf({ apiKey, baseURL }: Endpoint): readonly string[] {
-  const { password, searchParams } = new URL(baseURL);
-  // The URL contains the password percent-encoded; the request contains it decoded.
-  const query = [...searchParams].flatMap(([name, value]) => (SECRET_PARAMETER.test(name) ? [value] : []));
+  const { password } = new URL(baseURL);
+  // The URL contains a password or parameter percent-encoded; the request contains it decoded.
+  const parameters = baseURL.replace(/^[^?]*\??|#.*$/gs, "").split("&");
+  const query = parameters.flatMap((given) =>
+    [...new URLSearchParams(given)].flatMap(([name, value]) =>
+      SECRET_PARAMETER.test(name) ? [value, given.slice(given.indexOf("=") + 1)] : [],
+    ),
+  );
   return [apiKey ?? "", password, decodePart(password), ...query].filter((secret) => secret !== "");
 }
 

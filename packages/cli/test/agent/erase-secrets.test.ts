@@ -21,3 +21,11 @@ test("of an address only the password and what its parameters name as a secret a
   const env = { OPENAI_API_VERSION: "2024-10-21", BRANCH: "main", OTHER: "long-secret-3" };
   expect(withoutSecretVariables(env, secrets)).toEqual({ OPENAI_API_VERSION: "2024-10-21", BRANCH: "main" });
 });
+
+test("a variable with an address is kept from commands, also where the key in it is percent-encoded", () => {
+  const baseUrl = "https://ada:pass%2Fword1@model.example/v1?mode=a&api_key=abc%2Fdefghij%3D#top";
+  const secrets = chooseChatModel({}, {}, { model: "m", baseUrl })?.secrets ?? [];
+  expect(new Set(secrets)).toEqual(new Set(["pass%2Fword1", "pass/word1", "abc/defghij=", "abc%2Fdefghij%3D"]));
+  const env = { KEY_ALONE: "https://model.example/v1?api_key=abc%2Fdefghij%3D", MODE: "a" };
+  expect(withoutSecretVariables(env, secrets)).toEqual({ MODE: "a" });
+});
