@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 
 const WRITER = fileURLToPath(new URL("writer.mjs", import.meta.url));
 const PROCESSES = Array.from({ length: 8 }, (_, at) => `w${at}`);
-const ENTRIES = 200;
+const ENTRIES = 100;
 const run = promisify(execFile);
 
 function storePath(): string {
