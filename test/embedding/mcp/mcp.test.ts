@@ -71,6 +71,12 @@ describe("bough mcp", () => {
     expect(await call(client, "list_sessions", {})).toContain("tabs");
   });
 
+  test("names the agents that there are if a search asks for another one", async () => {
+    const asked = { query: "tab", agents: ["bough", "claude-code"] };
+    expect(await call(client, "search_sessions", asked)).toMatch(/^error: agents: no session is of "claude-code"\. There are .*\bclaude, /);
+    expect(await call(client, "search_sessions", { ...asked, agents: ["bough"] })).toContain("tab");
+  });
+
   test("refuses the last line of a range without the first one, and one before it", async () => {
     for (const range of [{ to: 2 }, { from: 2, to: 1 }])
       expect(await call(client, "who_wrote", { path: "package.json", ...range })).toContain("`to` needs a `from` that is not after it");

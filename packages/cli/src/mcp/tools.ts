@@ -3,12 +3,13 @@ import type { SessionMasks } from "@bough/formats/secrets";
 import { type EntryId, type OutlineRow, pagesOf, type Session, type SessionRecord } from "@bough/session-core";
 import { CONVERSATION_TYPES, cleanText, counted, isPrivate, oneLine } from "@bough/session-core/view";
 import * as z from "zod";
+import { findUnknownAgent } from "../session/chosen-sessions.js";
 import { sessionTitle } from "../session/names.js";
 import { readOutline } from "../session/paging.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { paintLine } from "../terminal/line.js";
 import { printTree } from "../tree/print-tree.js";
-import { cutLines, defineTool, INPUT, type McpTool, minute, openNamed } from "./tool.js";
+import { cutLines, defineTool, INPUT, InvalidInputError, type McpTool, minute, openNamed } from "./tool.js";
 
 // The tools that show what there is: the sessions of the store, the branches of one, the files that it touched.
 
@@ -162,6 +163,10 @@ const searchSessions = defineTool(
     max_chars: INPUT.maxChars,
   }),
   async (source, { session, agents, max_chars, ...input }) => {
+    const wrong = agents && (await findUnknownAgent(source.store, agents));
+    // Without it the answer would be that no entry has the words.
+    if (wrong !== undefined)
+      throw new InvalidInputError(`agents: no session is of ${JSON.stringify(wrong.unknown)}. There are ${wrong.known.join(", ")}.`);
     const target = session === undefined ? source.store : await openNamed(source, session);
     return (await recallSearch(target, input, { maxChars: max_chars, filter: { agents }, masks: source.masks })).text;
   },

@@ -29,18 +29,27 @@ export async function searchConditions(world: SessionsWorld, query: TypedQuery):
   return bothOf(query.search, { sessionIds: chosen.map(({ id }) => id) });
 }
 
-/** An agent that Bough does not read by itself has to be that of a session in the store. */
 async function checkAgents(store: Store, { search: { agents = [] }, filters }: TypedQuery): Promise<void> {
+  const found = await findUnknownAgent(store, agents);
+  if (found === undefined) return;
+  const { unknown, known } = found;
+  const typed = filters.join(" ");
+  throw new InvalidQueryError(typed, `the agent ${unknown} is unknown: choose from ${known.join(", ")}; in quotation marks it is text`);
+}
+
+/**
+ * The first of some agents that Bough does not read by itself and no session is of, with those that are known; undefined: there is none. Cost:
+ * for an agent that Bough does not read a list of all sessions.
+ */
+export async function findUnknownAgent(
+  store: Store,
+  agents: readonly string[],
+): Promise<{ readonly unknown: string; readonly known: readonly string[] } | undefined> {
   const others = agents.filter((agent) => !AGENT_FILTERS.includes(agent));
-  if (others.length === 0) return;
+  if (others.length === 0) return undefined;
   const known = new Set([...AGENT_FILTERS, ...(await listAll(store, { search: {}, sessions: {} })).map(agentOf)]);
   const unknown = others.find((agent) => !known.has(agent));
-  if (unknown === undefined) return;
-  const typed = filters.join(" ");
-  throw new InvalidQueryError(
-    typed,
-    `the agent ${unknown} is unknown: choose from ${[...known].join(", ")}; in quotation marks it is text`,
-  );
+  return unknown === undefined ? undefined : { unknown, known: [...known] };
 }
 
 /** The records, all archived ones and those of subagents too, that meet conditions on records. */
