@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
-import { loadValidation, prepareRecord, withPayloadOnDemand } from "@bough/session-core/engine";
+import { loadValidation, prepareRecord, toRecord } from "@bough/session-core/engine";
 import { writeCodexFile } from "./agent-files.mjs";
 import { median } from "./measure.mjs";
 import { writeClaudeFile, writePiFile } from "./session-files.mjs";
@@ -45,7 +45,7 @@ async function costsOf(path, stores) {
   const judge = await processorMs(() => entries.forEach(({ payload }) => void validate(payload)));
   const cwd = source.header.cwd ?? null;
   const prepare = await processorMs(() => source.records.map((record) => prepareRecord(record, validate, { directory: cwd })));
-  const prepared = prepare.result.map(withPayloadOnDemand);
+  const prepared = prepare.result.map((one) => toRecord(one, cwd));
   const file = stores.path("import.db");
   const store = await openStore({ path: file });
   const session = { header: source.header, records: () => prepared };
