@@ -101,7 +101,8 @@ function textsOf(parts: unknown): readonly string[] {
 
 function toCallBlocks(item: JsonObject, args: JsonObject, more?: JsonObject): readonly AssistantBlock[] {
   const [id, name] = [textIn(item, "call_id"), textIn(item, "name")];
-  return id === undefined || name === undefined ? [] : [{ type: "toolCall", id, name, arguments: args, ...optionsOf(item, more) }];
+  if (id === undefined || name === undefined) return [];
+  return [{ type: "toolCall", id, name, arguments: args, ...optionsOf(item, { namespace: textIn(item, "namespace"), ...more }) }];
 }
 
 function toImageBlocks(item: JsonObject): readonly AssistantBlock[] {

@@ -53,16 +53,30 @@ export interface OpenAiCompactionItem {
   readonly encrypted_content: string;
 }
 
-/** One item of the `input` of a Responses request; `arguments` is JSON text, `input` any text. `id`: of the item in its response. */
+/** One item of the `input` of a Responses request; `arguments` is JSON text, `input` any text. `id`: of the item in its response. `namespace`: of the tool. */
 export type OpenAiResponsesItem =
   | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
   | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
   | OpenAiOutputMessage
   | OpenAiReasoningItem
   | OpenAiCompactionItem
-  | { readonly type: "function_call"; readonly id?: string; readonly call_id: string; readonly name: string; readonly arguments: string }
+  | {
+      readonly type: "function_call";
+      readonly id?: string;
+      readonly call_id: string;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly arguments: string;
+    }
   | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] }
-  | { readonly type: "custom_tool_call"; readonly id?: string; readonly call_id: string; readonly name: string; readonly input: string }
+  | {
+      readonly type: "custom_tool_call";
+      readonly id?: string;
+      readonly call_id: string;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly input: string;
+    }
   | { readonly type: "custom_tool_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
 
 /** The fields of a Responses request that come from a context; spread them into the request. */
@@ -184,9 +198,11 @@ function toReasoningItem(part: ProjectedThinking, before: OpenAiResponsesItem | 
 }
 
 function toCallItem(part: ProjectedCall, withId: boolean, isOwn: boolean): OpenAiResponsesItem {
-  const call = { call_id: part.id, name: sanitizeToolName(part.name, OPENAI_NAME_LENGTH) };
+  const { custom, namespace } = (isOwn ? openAiOptions(part) : undefined) ?? {};
+  const named = { call_id: part.id, name: sanitizeToolName(part.name, OPENAI_NAME_LENGTH) };
+  const call = typeof namespace === "string" ? { ...named, namespace } : named;
   const { input } = part.input;
-  const isCustom = isOwn && openAiOptions(part)?.["custom"] === true && typeof input === "string";
+  const isCustom = custom === true && typeof input === "string";
   const itemId = withId ? itemIdOf(part) : undefined;
   // The API rejects the id of an item of another type: a client's own tools can come from items that are no call of a function.
   const id = itemId?.startsWith(isCustom ? "ctc" : "fc") === true ? { id: itemId } : {};

@@ -64,7 +64,7 @@ describe("a reply, read and sent again", () => {
   test("is the output of the response with a call of a custom tool, whose input is a text", () => {
     const output = [
       { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "e" },
-      { type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "apply_patch", input: "*** Begin Patch" },
+      { type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "apply_patch", namespace: "files", input: "*** Begin Patch" },
     ];
     const reply = messageOf(core.fromOpenAiResponses({ status: "completed", output }));
     const context = contextOf([reply, { role: "toolResult", toolCallId: "call_1", content: "Done", isError: false }]);
