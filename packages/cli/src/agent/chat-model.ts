@@ -126,9 +126,15 @@ async function openAiCompatible({ name, baseURL, apiKey }: Endpoint): Promise<La
 
 async function createAnthropicModel({ name, baseURL, apiKey }: Endpoint): Promise<LanguageModel> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
-  const { address, headers } = splitAddress(baseURL);
+  const { address, queryParams, headers } = splitAddress(baseURL);
+  // The library takes no parameters of the URL.
+  const fetchWithParameters: typeof fetch = (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    for (const [parameter, value] of Object.entries(queryParams)) url.searchParams.set(parameter, value);
+    return fetchWithoutRedirects(url, init);
+  };
   // Both are set explicitly: by default the library reads them from its own variables, and would send that key to any URL.
-  return createAnthropic({ baseURL: address, apiKey: apiKey ?? "none", headers, fetch: fetchWithoutRedirects })(name);
+  return createAnthropic({ baseURL: address, apiKey: apiKey ?? "none", headers, fetch: fetchWithParameters })(name);
 }
 
 /** Rejects redirects, so that neither key nor messages go to another host. */
