@@ -67,6 +67,14 @@ async function importedState(change: (record: SourceRecord, directory: string | 
   return stateOf(store);
 }
 
+let unprepared: Promise<unknown> | undefined;
+
+/** The state without prepared records, made once for all tests. */
+function unpreparedState(): Promise<unknown> {
+  unprepared ??= importedState((record) => record);
+  return unprepared;
+}
+
 function received(prepared: SourceRecord | PreparedRow, directory: string | null): SourceRecord {
   return toRecord(structuredClone(prepared), directory);
 }
@@ -74,12 +82,12 @@ function received(prepared: SourceRecord | PreparedRow, directory: string | null
 describe("an entry that another thread has prepared is stored as one that it has not", () => {
   test("with what follows from it", async () => {
     const prepared = await importedState((record, directory) => received(prepareRecord(record, validate, { directory }), directory));
-    expect(prepared).toEqual(await importedState((record) => record));
+    expect(prepared).toEqual(await unpreparedState());
   });
 
   test("as its text alone", async () => {
     const prepared = await importedState((record, directory) => received(prepareRecord(record, validate, undefined), directory));
-    expect(prepared).toEqual(await importedState((record) => record));
+    expect(prepared).toEqual(await unpreparedState());
   });
 
   test("by turns, as the writer has work or has none", async () => {
@@ -88,6 +96,6 @@ describe("an entry that another thread has prepared is stored as one that it has
       at += 1;
       return received(prepareRecord(record, validate, at % 3 === 0 ? { directory } : undefined), directory);
     });
-    expect(prepared).toEqual(await importedState((record) => record));
+    expect(prepared).toEqual(await unpreparedState());
   });
 });
