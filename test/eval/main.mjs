@@ -69,21 +69,45 @@ if (options.cache) {
   print(tables.join("\n\n"));
   process.exit(0);
 }
-const { name, summarizer } = chooseSummarizer();
-const { store, sessions } = await openSessions(say);
-const results = [];
-const exams = [];
-try {
-  for (const { title, session } of options.exam ? [] : sessions.filter((one) => one.title.includes(options.only))) {
-    const result = { session: title, ...(await evaluate(session, { summarizer, contextWindow })) };
-    results.push(result);
-    if (options.summaries && result.summary !== null) print(`\n=== ${title}\n\n${result.summary}\n`);
-  }
+
+/** The exam of the extract, of the sessions that are chosen. */
+async function holdExams() {
+  const exams = [];
   for (const exam of (await openExams(say)).filter((one) => one.title.includes(options.only))) {
     const { text, ...held } = await holdExam(exam, options.chars === undefined ? undefined : Number(options.chars));
     exams.push(held);
     if (options.summaries) print(`\n=== exam of ${exam.title}\n\n${text}\n`);
   }
+  return exams;
+}
+
+function printExams(exams) {
+  print("Exam of the built-in extract: questions that its text alone answers.\n");
+  print(table([EXAM_HEADINGS, ...exams.map(examRow)]));
+}
+
+function printMissed(exams) {
+  for (const { title, missed } of exams) for (const question of missed) print(`not answered, ${title}: ${question}`);
+}
+
+if (options.exam) {
+  const exams = await holdExams();
+  if (options.json) print(JSON.stringify({ exams }, null, 2));
+  else printExams(exams);
+  if (options.missed && !options.json) printMissed(exams);
+  process.exit(0);
+}
+const { name, summarizer } = chooseSummarizer();
+const { store, sessions } = await openSessions(say);
+const results = [];
+let exams;
+try {
+  for (const { title, session } of sessions.filter((one) => one.title.includes(options.only))) {
+    const result = { session: title, ...(await evaluate(session, { summarizer, contextWindow })) };
+    results.push(result);
+    if (options.summaries && result.summary !== null) print(`\n=== ${title}\n\n${result.summary}\n`);
+  }
+  exams = await holdExams();
 } finally {
   await store.close();
 }
@@ -104,12 +128,9 @@ if (memory === undefined) say("EVALUATION NOT HELD: what a hook gives at a promp
 
 if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams, recall, questions, memory }, null, 2));
 else {
-  if (!options.exam) {
-    print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
-    print(`${table([HEADINGS, ...results.map(rowOf), ...totals(results)])}\n`);
-  }
-  print("Exam of the built-in extract: questions that its text alone answers.\n");
-  print(table([EXAM_HEADINGS, ...exams.map(examRow)]));
+  print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
+  print(`${table([HEADINGS, ...results.map(rowOf), ...totals(results)])}\n`);
+  printExams(exams);
   print("\nExam of recall: questions that one call answers, as they stand.\n");
   print(table([RECALL_HEADINGS, ...recall.map(recallRow)]));
   print("\nQuestions as people ask them, in one call: the place of the first entry that answers.\n");
@@ -118,5 +139,5 @@ else {
     print(`\nWhat a hook gives at a prompt; halves by seed ${memory.seed}.\n`);
     print(table(memoryRows(memory)));
   }
-  if (options.missed) for (const { title, missed } of exams) for (const question of missed) print(`not answered, ${title}: ${question}`);
+  if (options.missed) printMissed(exams);
 }
