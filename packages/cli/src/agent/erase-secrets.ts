@@ -1,13 +1,17 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import { PASSWORD_VARIABLE } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 
 /** Secrets of at least this length are also searched inside longer values; shorter ones would match parts of words. */
 const SUBSTRING_LENGTH = 8;
 
-/** The environment for the processes of tools: without `BOUGH_API_KEY` and without variables that contain a secret. */
+/** The variables that only this program needs, whatever they contain. */
+const OWN_VARIABLES: readonly string[] = ["BOUGH_API_KEY", PASSWORD_VARIABLE];
+
+/** The environment for the processes of tools: without the key of the model, the password of pages, and variables that contain a secret. */
 export function withoutSecretVariables(env: Io["env"], secrets: readonly string[]): Io["env"] {
   return Object.fromEntries(
-    Object.entries(env).filter(([name, value = ""]) => name !== "BOUGH_API_KEY" && !containsSecret(value, secrets)),
+    Object.entries(env).filter(([name, value = ""]) => !OWN_VARIABLES.includes(name) && !containsSecret(value, secrets)),
   );
 }
 

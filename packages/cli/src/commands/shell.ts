@@ -12,6 +12,7 @@ import { describeAgent, findAgents } from "../session/known-agents.js";
 import { resolveSession, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { secretsOfStore, withoutStorePassword } from "../session/store-location.js";
+import { pagePasswordsIn } from "../terminal/child-environment.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -48,7 +49,7 @@ export const runShell: Command<ShellOptions> = async ({ io, out, args: [named], 
   await withStore(io, options.store, "create", async (store, location) => {
     const model = chooseChatModel(io.env, config, chosen);
     const { PGPASSWORD: password } = io.env;
-    const secrets = [...(model?.secrets ?? []), ...secretsOfStore(io.env, location)];
+    const secrets = [...(model?.secrets ?? []), ...secretsOfStore(io.env, location), ...pagePasswordsIn(io.env)];
     const warning = secrets.length === 0 ? null : hideKey(io.env, config.tools?.bash, secrets);
     if (warning !== null) await out.note(warning);
     // It is erased from the memory that other processes can read; commands of the shell open the store again.

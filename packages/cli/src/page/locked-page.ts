@@ -3,6 +3,7 @@ import { pipeline, Readable } from "node:stream";
 import { promisify } from "node:util";
 import { createGzip } from "node:zlib";
 import { UsageError } from "../errors.js";
+import { PASSWORD_VARIABLE } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { lockedEnd, lockedStart } from "./document.js";
 
@@ -11,9 +12,6 @@ const ROUNDS = 600_000;
 
 /** Shorter passwords are guessed in days, whatever the rounds. */
 const SHORTEST = 8;
-
-/** The environment variable with the password of a page, for scripts. */
-const PASSWORD_VARIABLE = "BOUGH_PAGE_PASSWORD";
 
 /**
  * Encrypts a page: a document that asks for the password and decrypts the page in the browser. The page is compressed (gzip) and encrypted

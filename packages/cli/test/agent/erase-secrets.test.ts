@@ -5,6 +5,7 @@ import { withoutSecretVariables } from "../../src/agent/erase-secrets.js";
 test("a tool's process gets no variable that holds a secret, also not as a part of an address", () => {
   const env = {
     BOUGH_API_KEY: "another",
+    BOUGH_PAGE_PASSWORD: "of a page",
     OWN_KEY: " long-secret-1 ",
     ADDRESS: "http://me:long-secret-1@127.0.0.1/v1",
     SHORT: "abc",

@@ -20,6 +20,10 @@ import type { LogConversation } from "../source/record-log.js";
 const HIDDEN = new Set<unknown>(["SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY", "USER_RULES", "KNOWLEDGE_ARTIFACTS"]);
 const NOTES = new Set<unknown>(["ERROR_MESSAGE", "TASK_BOUNDARY", "NOTIFY_USER", "FINISH"]);
 
+/** The typed part of a prompt. Found without a pattern, which would take cubic time for a long text whose end mark is missing. */
+const [OPEN_REQUEST, CLOSE_REQUEST] = ["<USER_REQUEST>", "</USER_REQUEST>"];
+/** The line of a changed model. Its parts are bounded: the pattern takes linear time. */
+const SELECTION = /Model Selection` from .{0,200} to ([^\n\r\u2028\u2029<]{1,200})/;
 const FAILED = /^(?:ERROR|FAILED|CANCELED|CANCELLED|INVALID)/i;
 
 interface OpenCall {
@@ -82,15 +86,18 @@ export class AntigravityConversation implements LogConversation {
   }
 
   #prompt(content: string, step = this.#step + 1): readonly JsonObject[] {
-    this.#model = /Model Selection` from .* to (.+?)\.?\s*(?:\n|$|<)/.exec(content)?.[1] ?? this.#model;
+    const chosen = SELECTION.exec(content)?.[1]?.trimEnd();
+    this.#model = chosen?.replace(/(?<=.)\.$/, "") || this.#model;
     const undone = step > this.#step ? undefined : this.#prompts.find((prompt) => prompt.step >= step);
     if (undone !== undefined) this.#chain.moveTo(undone.before);
     this.#prompts = [...this.#prompts.filter((prompt) => prompt.step < step), { step, before: this.#chain.leafId }];
     this.#step = step;
     this.#open = [];
-    const [whole, request] = /<USER_REQUEST>\s*([\s\S]*?)\s*<\/USER_REQUEST>/.exec(content) ?? [];
-    if (whole === undefined || request === undefined) return [userPayload(content)];
-    const added = content.replace(whole, "").trim();
+    const start = content.indexOf(OPEN_REQUEST);
+    const end = start < 0 ? -1 : content.indexOf(CLOSE_REQUEST, start);
+    if (end < 0) return [userPayload(content)];
+    const request = content.slice(start + OPEN_REQUEST.length, end).trim();
+    const added = (content.slice(0, start) + content.slice(end + CLOSE_REQUEST.length)).trim();
     return [userPayload(request), ...(added === "" ? [] : [hiddenPayload("antigravity.context", added)])];
   }
 

@@ -42,6 +42,13 @@ describe("a session of Antigravity", () => {
     expect((await only(sessions).fileOperations({ toId: entries[4] ?? "" })).map(({ path }) => path)).toEqual(["/work/a.ts"]);
   });
 
+  test("has prompts as they are whose wrapping does not end, in a time that grows with their length", async () => {
+    // With a pattern for the wrapping, this prompt took an hour.
+    const prompt = `<USER_REQUEST>\n${" ".repeat(20_000)}x${" ".repeat(20_000)}y`;
+    const { sessions } = await importedFile(PATH, [{ ...EVERYTHING[0], content: prompt }]);
+    expect(await contextTexts(only(sessions))).toEqual([prompt]);
+  });
+
   test("is read from the whole transcript, once, with its id and directory", async () => {
     const folder = tempFolder();
     for (const name of [PATH, PATH.replace("_full", "")]) {
