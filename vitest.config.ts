@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig, type Plugin } from "vitest/config";
 import { leftOut } from "./.ci/left-out.js";
 import { LongestFirst } from "./.ci/test-order.js";
@@ -61,6 +64,19 @@ if (process.env["BOUGH_TEST_SEED_PRINTED"] === undefined) {
 }
 
 /**
+ * Where the projects of this run share the modules that one of them has transformed: several runs load the sources of a package. The folder goes
+ * with the process, because Vitest would not notice that an import of an unchanged file leads elsewhere since the last run.
+ */
+function transformedModules(): string {
+  const known = process.env["BOUGH_TEST_MODULES"];
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), "bough-modules-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.env["BOUGH_TEST_MODULES"] = folder;
+  return folder;
+}
+
+/**
  * Tests of a library load the other libraries from their sources too, so that a class is one class in the test and below it. Everything
  * else uses what was built, as a user does.
  */
@@ -86,6 +102,7 @@ export default defineConfig({
     pool: "forks",
     // Node loads what was built, as it does for a user. Vitest would transform these bundles for each project, and run them in each process.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
+    experimental: { fsModuleCache: true, fsModuleCachePath: transformedModules() },
     // Vitest keeps one core for itself by default: one worker of two cores. Its own process has little to do here.
     maxWorkers: "100%",
     sequence: { sequencer: LongestFirst },
