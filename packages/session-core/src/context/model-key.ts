@@ -4,11 +4,11 @@ import type { ModelSetting } from "./context.js";
 export function modelKey({ provider = "", modelId }: ModelSetting): string {
   const host =
     /bedrock|vertex|azure|foundry/i.exec(`${provider} ${modelId}`)?.[0].toLowerCase() ?? (isBedrockName(modelId) ? "bedrock" : "");
-  const name = modelId
+  const [named = ""] = modelId
     .toLowerCase()
     .replace(/^.*[/.](?=claude)/, "")
-    .replace(/[@:].*$/, "")
-    .replace(/-v\d+$/, "");
+    .split(/[@:]/, 1);
+  const name = named.replace(/-v\d+$/, "");
   return `${host} ${name.replace(/-(?:20\d{2}-?\d{2}-?\d{2}|latest)$/, "").replaceAll(".", "-")}`;
 }
 

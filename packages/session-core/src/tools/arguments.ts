@@ -205,7 +205,7 @@ export function parseTodos(call: NamedCall): readonly Todo[] | null {
 /** A list as text, an item a line, as Droid writes it: `1. [in_progress] Read the parser`. */
 function parseLines(name: string, text: string): FoundTodos | undefined {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const todos = lines.slice(0, MAX_TODOS).map((line) => /^\s*(?:\d+[.)]|[-*])?\s*\[(\w+)\]\s*(.*\S)/.exec(line));
+  const todos = lines.slice(0, MAX_TODOS).map((line) => /^(?:\d+[.)]|[-*])?\s*\[(\w+)\]\s*(.*\S)/.exec(line.trim()));
   if (todos.length === 0 || todos.includes(null)) return undefined;
   return { name, todos: todos.flatMap((found) => (found === null ? [] : [{ text: String(found[2]), state: parseState(found[1]) }])) };
 }

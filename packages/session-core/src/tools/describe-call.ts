@@ -178,7 +178,7 @@ let last: { readonly given: string | undefined; readonly place: Place } | undefi
 
 /** Returns the working directory of a session and its home folder, with their patterns in commands. */
 export function placeOf(given: string | undefined): Place {
-  if (last === undefined || last.given !== given) last = { given, place: makePlace(given?.replace(/[\\/]+$/, "") || undefined) };
+  if (last === undefined || last.given !== given) last = { given, place: makePlace(given?.replace(/(?<![\\/])[\\/]+$/, "") || undefined) };
   return last.place;
 }
 

@@ -68,7 +68,8 @@ export function viewAttachment(block: Exclude<ContentBlock, { type: "text" }>): 
 
 /** Bytes of a base64 text: four characters are three bytes. */
 function sizeOf(base64: string): number {
-  return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
+  const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
+  return Math.floor(((base64.length - padding) * 3) / 4);
 }
 
 /** The part of the arguments that has a form of its own. */

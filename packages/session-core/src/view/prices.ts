@@ -155,7 +155,7 @@ function bareName(model: string): string {
   const [last = ""] = model.toLowerCase().split("/").slice(-1);
   return last
     .replace(/^(?:[a-z]+\.)?(?:anthropic|openai|deepseek|mistral|moonshot|minimax|zai)\./, "")
-    .replace(/\[.*\]$/, "")
+    .replace(/^([^[]*)\[.*\]$/, "$1")
     .trim()
     .replace(/[._@:\s]+/g, "-");
 }
