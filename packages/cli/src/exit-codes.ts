@@ -141,7 +141,10 @@ const EXITS = {
         meaning: "A key was given for a store that is not locked; no byte was changed",
         hint: "Lock it with `bough lock`, or run this command with BOUGH_KEY set to nothing.",
       },
-      TARGET_EXISTS: { meaning: "The output file exists; it was not changed", hint: "Name another file; `bough export --force` replaces one." },
+      TARGET_EXISTS: {
+        meaning: "The output file exists; it was not changed",
+        hint: "Name another file; `bough export --force` replaces one.",
+      },
       TURN_RUNNING: { meaning: "`compact`: the preset compacts at the end of a turn, and the session is inside a turn" },
       UNSUPPORTED_OPERATION: { meaning: "The command is not for a store on a server: the server does it itself, as the message says" },
     },
