@@ -17,6 +17,19 @@ test.each([
   await expect(use()).rejects.toThrow(StoreDamagedError);
 });
 
+test("a write to a store whose schema has a column with another name is told that it is damaged", async () => {
+  const path = storePath();
+  const store = await openStore({ path });
+  const { id } = await store.createSession();
+  await store.close();
+  raw(path, (file) => {
+    file.unsafeMode(true).pragma("writable_schema = ON");
+    file.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?)").run("is_error", "is_errop");
+  });
+  const session = await (await openedStore({ path })).openSession(id);
+  await expect(session.append(userMessage("word"))).rejects.toThrow(StoreDamagedError);
+});
+
 // One changed byte in the text of the schema: SQLite notices it when it checks or writes the rows.
 test.each([
   ["a foreign key that names no column", "REFERENCES entry (seq)", "REFERENCES entry (sep)"],

@@ -24,7 +24,7 @@ export function isSqliteError(error: unknown, code = "SQLITE_"): error is Sqlite
 
 // Messages of SQLite for a file whose tables do not match its version number, or whose schema is damaged.
 const TABLES_DIFFER =
-  /^(unsupported file format|invalid fts5 file format|vtable constructor failed|no such (table|column)|foreign key mismatch|unknown function|(table|index|trigger) \S+ already exists|there is already another)/;
+  /^(unsupported file format|invalid fts5 file format|vtable constructor failed|no such (table|column)|table \S+ has no column|foreign key mismatch|unknown function|(table|index|trigger) \S+ already exists|there is already another)/;
 
 // Constraint errors of the tables in the schema name columns; this message is of an internal table of the search index.
 const INDEX_DIFFERS = "constraint failed";
