@@ -2,7 +2,43 @@ import type { Rule } from "../arguments/rules.js";
 import { BLOCK, CONTENT_BLOCK } from "../arguments/shapes.js";
 import type { EntryPayload } from "./entry.js";
 import { toForeignBlock } from "./foreign-block.js";
-import { isObject, parseEncoded } from "./json.js";
+import { isObject, jsonText, MAX_JSON_LENGTH, parseEncoded } from "./json.js";
+
+/** Serializes a payload without its `type`, which has a column of its own. */
+export function toPayloadJson(payload: EntryPayload): string {
+  // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
+  if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
+  const { type: _type, ...rest } = payload;
+  return jsonText(rest, "The entry");
+}
+
+/** The JSON text of a payload as `toPayloadJson` writes it, and that of the content of its message. */
+export interface PayloadTexts {
+  readonly payloadJson: string;
+  /** undefined: it has none, or it was not written by itself. */
+  readonly contentJson: string | undefined;
+}
+
+/** The content of a message whose text is written around another content. */
+const NO_CONTENT = '"content":[]';
+
+/** Serializes a payload and the content of its message, which is most of it, once. */
+export function toPayloadTexts(payload: EntryPayload): PayloadTexts {
+  if (payload.type !== "message" || payload.message.role === "bashExecution")
+    return { payloadJson: toPayloadJson(payload), contentJson: undefined };
+  const { message } = payload;
+  const contentJson = jsonText(message.content, "The entry");
+  const [before, after, ...others] = toPayloadJson({ ...payload, message: { ...message, content: [] } }).split(NO_CONTENT);
+  const payloadJson = `${before}"content":${contentJson}${after}`;
+  // Another member may contain this text, too.
+  if (others.length > 0 || payloadJson.length > MAX_JSON_LENGTH) return { payloadJson: toPayloadJson(payload), contentJson: undefined };
+  return { payloadJson, contentJson };
+}
+
+function firstMember(object: object): string | undefined {
+  for (const name in object) return name;
+  return undefined;
+}
 
 /**
  * A payload from the columns of its row. It was validated when it was written, so only the blocks of its content are checked:

@@ -1,11 +1,12 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { isSameJson } from "../entry/json.js";
+import { toPayloadJson } from "../entry/stored-payload.js";
 import { normalizeUsageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, LeafMovedError, LeafNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { Batch, Write } from "../port/writes.js";
-import { EMPTY_PATH, type EntryPathState, type PathState, toPayloadJson } from "./derived-columns.js";
+import { EMPTY_PATH, type EntryPathState, type PathState } from "./derived-columns.js";
 
 /** Validates what a caller gave as an entry: `validateEntry`. */
 export type Validate = (given: unknown, inSchemaOrder?: boolean) => ValidatedEntry;

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Entry, EntryPayload } from "../entry/entry.js";
-import { jsonText, MAX_JSON_LENGTH } from "../entry/json.js";
 import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
 import type { Message } from "../entry/message.js";
+import { toPayloadJson } from "../entry/stored-payload.js";
 import { betterTitle, isPrivate, isTyped, previewOf } from "../entry/text.js";
 import { type AddedUsage, UsageSums, usageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
@@ -200,44 +200,6 @@ export function toWritable({
   origin,
 }: ValidatedEntry): WritableEntry {
   return { payload, payloadJson, createdAtMs, inherited: 0, origin: origin ?? null };
-}
-
-/** Serializes a payload without its `type`, which has a column of its own. */
-export function toPayloadJson(payload: EntryPayload): string {
-  // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
-  if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
-  const { type: _type, ...rest } = payload;
-  return jsonText(rest, "The entry");
-}
-
-/** The JSON text of a payload as `toPayloadJson` writes it, and that of the content of its message. */
-export interface PayloadTexts {
-  readonly payloadJson: string;
-  /** undefined: it has none, or it was not written by itself. */
-  readonly contentJson: string | undefined;
-}
-
-/** The content of a message whose text is written around another content. */
-const NO_CONTENT = '"content":[]';
-
-/** Serializes a payload and the content of its message, which is most of it, once. */
-export function toPayloadTexts(payload: EntryPayload): PayloadTexts {
-  if (payload.type === "message" && payload.message.role !== "bashExecution") {
-    const { message } = payload;
-    const contentJson = jsonText(message.content, "The entry");
-    const around = toPayloadJson({ ...payload, message: { ...message, content: [] } });
-    const place = around.indexOf(NO_CONTENT);
-    const payloadJson = `${around.slice(0, place)}"content":${contentJson}${around.slice(place + NO_CONTENT.length)}`;
-    // Other members may contain this text.
-    const isOnly = place >= 0 && around.indexOf(NO_CONTENT, place + 1) === -1;
-    if (isOnly && payloadJson.length <= MAX_JSON_LENGTH) return { payloadJson, contentJson };
-  }
-  return { payloadJson: toPayloadJson(payload), contentJson: undefined };
-}
-
-function firstMember(object: object): string | undefined {
-  for (const name in object) return name;
-  return undefined;
 }
 
 /** Columns of an entry, as both engines have them. */

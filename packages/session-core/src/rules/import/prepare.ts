@@ -1,12 +1,13 @@
 import type { EntryPayload, EntryType } from "../../entry/entry.js";
 import { isObject } from "../../entry/json.js";
 import { contentKey, type EntryReference } from "../../entry/origins.js";
+import { type PayloadTexts, toPayloadTexts } from "../../entry/stored-payload.js";
 import { InvalidEntryError, TooLargeError, UnserializableValueError } from "../../errors/session-errors.js";
 import { type EntryId, isId } from "../../ids/ids.js";
 import type { DerivedEntry, EntryFacts, PathEffect, PreparedEntry } from "../../port/entry-facts.js";
 import type { SourceEntry, SourceRecord } from "../../port/source.js";
 import type { Validate } from "../batch-writer.js";
-import { factsOf, type PayloadTexts, toPayloadTexts } from "../derived-columns.js";
+import { factsOf } from "../derived-columns.js";
 import type { ImportedEntry } from "./import-target.js";
 
 /**
@@ -14,6 +15,7 @@ import type { ImportedEntry } from "./import-target.js";
  * derives from it. A message copies lists of values in a quarter of the time that objects with the same members take.
  */
 export type PreparedRow = readonly [
+  payloadJson: string,
   line: number,
   id: EntryId,
   parentId: EntryId | null,
@@ -21,7 +23,6 @@ export type PreparedRow = readonly [
   formerId: EntryId | undefined,
   origin: EntryReference | undefined,
   type: EntryType,
-  payloadJson: string,
   derived: DerivedRow | undefined,
 ];
 
@@ -58,7 +59,7 @@ export function prepareRecord(
     const texts = textsOf(record, payload);
     const derived = session && derivedRow(record, payload, texts, session.directory);
     const { line, id, parentId, createdAtMs, formerId, origin } = record;
-    return [line, id, parentId, createdAtMs, formerId, origin, payload.type, texts.payloadJson, derived];
+    return [texts.payloadJson, line, id, parentId, createdAtMs, formerId, origin, payload.type, derived];
   } catch (error) {
     // The import meets the same error, and reports it.
     if (error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof TooLargeError) return record;
@@ -108,7 +109,7 @@ const UNUSUAL_LENGTH = 1 << 14;
 
 /** The characters of a record's JSON text. */
 export function textLength(prepared: SourceRecord | PreparedRow): number {
-  if (isRow(prepared)) return prepared[7].length;
+  if (isRow(prepared)) return prepared[0].length;
   return prepared.kind === "entry" ? UNUSUAL_LENGTH : 0;
 }
 
@@ -123,7 +124,7 @@ class PreparedRecord implements SourceEntry {
   readonly origin: EntryReference | undefined;
   readonly prepared: PreparedEntry;
 
-  constructor([line, id, parentId, createdAtMs, formerId, origin, type, payloadJson, derived]: PreparedRow, directory: string | null) {
+  constructor([payloadJson, line, id, parentId, createdAtMs, formerId, origin, type, derived]: PreparedRow, directory: string | null) {
     this.line = line;
     this.id = id;
     this.parentId = parentId;

@@ -1,3 +1,4 @@
+import { toPayloadJson } from "../../entry/stored-payload.js";
 import type { AddedUsage } from "../../entry/usage.js";
 import type { ValidatedEntry } from "../../entry/validate.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
@@ -17,7 +18,6 @@ import {
   factsOfImported,
   omits,
   type PathState,
-  toPayloadJson,
   type WritableEntry,
 } from "../../rules/derived-columns.js";
 import type { ImportedEntry } from "../../rules/import/import-target.js";
