@@ -107,7 +107,7 @@ async function printStatus({ io, out, options }: Invocation<HookOptions>): Promi
   for (const directory of off) out.line(`Off in ${directory}, by the setting hook.off.`);
 }
 
-/** Where the hook of an agent is, and whether. `problem`: why its file has none that can be told; that of the others is told all the same. */
+/** The file of an agent's hook, and whether the hook is installed. `problem`: why the file cannot be read; null: it can. */
 async function statusOf(io: Io, agent: HookAgent) {
   const { prepareRemoval } = await import("../memory/install-hook.js");
   const { name, title } = agent;
@@ -159,7 +159,7 @@ async function run({ io, out, options }: Invocation<HookOptions>, agent: HookAge
   }
 }
 
-/** The output of the hook; a string: why there is none. `explain`: says what went wrong without changing it. */
+/** The output of the hook; a string: why there is none. `explain` reports a failure that leaves the output as it is. */
 async function answerCall(
   io: Io,
   agent: HookAgent,
@@ -180,7 +180,7 @@ async function answerCall(
     if (passages.length === 0) return "nothing fits well";
     const text = frameMemory(await Promise.all(passages.map((passage) => toShown(io, opened, passage, cwd))), call.kind);
     if (text === undefined) return "nothing fits into the answer";
-    // The folder of the log may be read-only, as where an agent runs its hooks in a sandbox.
+    // The folder of the log is read-only if the agent runs its hooks in a sandbox.
     await logMemory(io, describeGiven(io, agent, call, passages, { cwd, text })).catch((error: unknown) =>
       explain(`not written down in the log: ${errorLine(error)}`),
     );

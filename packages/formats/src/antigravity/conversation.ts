@@ -20,9 +20,9 @@ import type { LogConversation } from "../source/record-log.js";
 const HIDDEN = new Set<unknown>(["SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY", "USER_RULES", "KNOWLEDGE_ARTIFACTS"]);
 const NOTES = new Set<unknown>(["ERROR_MESSAGE", "TASK_BOUNDARY", "NOTIFY_USER", "FINISH"]);
 
-/** The typed part of a prompt. Found without a pattern, which would take cubic time for a long text whose end mark is missing. */
+/** The tags around what the user typed. Not a pattern: it takes cubic time if the closing tag is missing. */
 const [OPEN_REQUEST, CLOSE_REQUEST] = ["<USER_REQUEST>", "</USER_REQUEST>"];
-/** The line of a changed model. Its parts are bounded: the pattern takes linear time. */
+/** The name of the chosen model. The bounds keep the pattern linear. */
 const SELECTION = /Model Selection` from .{0,200} to ([^\n\r\u2028\u2029<]{1,200})/;
 const FAILED = /^(?:ERROR|FAILED|CANCELED|CANCELLED|INVALID)/i;
 

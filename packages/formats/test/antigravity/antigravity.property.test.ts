@@ -42,8 +42,8 @@ describe("a session of Antigravity", () => {
     expect((await only(sessions).fileOperations({ toId: entries[4] ?? "" })).map(({ path }) => path)).toEqual(["/work/a.ts"]);
   });
 
-  test("has prompts as they are whose wrapping does not end, in a time that grows with their length", async () => {
-    // With a pattern for the wrapping, this prompt took an hour.
+  test("keeps a prompt without a closing tag as it is, read in linear time", async () => {
+    // A cubic pattern takes more than an hour for this prompt.
     const prompt = `<USER_REQUEST>\n${" ".repeat(20_000)}x${" ".repeat(20_000)}y`;
     const { sessions } = await importedFile(PATH, [{ ...EVERYTHING[0], content: prompt }]);
     expect(await contextTexts(only(sessions))).toEqual([prompt]);

@@ -17,24 +17,8 @@ test.each([
   await expect(use()).rejects.toThrow(StoreDamagedError);
 });
 
-test("a write to a store whose schema has a column with another name is told that it is damaged", async () => {
-  const path = storePath();
-  const store = await openStore({ path });
-  const { id } = await store.createSession();
-  await store.close();
-  raw(path, (file) => {
-    file.unsafeMode(true).pragma("writable_schema = ON");
-    file.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?)").run("is_error", "is_errop");
-  });
-  const session = await (await openedStore({ path })).openSession(id);
-  await expect(session.append(userMessage("word"))).rejects.toThrow(StoreDamagedError);
-});
-
-// One changed byte in the text of the schema: SQLite notices it when it checks or writes the rows.
-test.each([
-  ["a foreign key that names no column", "REFERENCES entry (seq)", "REFERENCES entry (sep)"],
-  ["a check by a function that does not exist", "json_valid(metadata_json)", "jsom_valid(metadata_json)"],
-])("a store whose schema has %s is told to be damaged by its check and by writes", async (_what, before, after) => {
+/** A store with a session, in the text of whose schema `before` is replaced. */
+async function storeWithSchema(before: string, after: string) {
   const path = storePath();
   const store = await openStore({ path });
   const { id } = await store.createSession();
@@ -43,7 +27,21 @@ test.each([
     file.unsafeMode(true).pragma("writable_schema = ON");
     file.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?)").run(before, after);
   });
-  const damaged = await openedStore({ path });
+  return { damaged: await openedStore({ path }), id };
+}
+
+test("an append to a store whose schema lacks a column fails as damaged", async () => {
+  const { damaged, id } = await storeWithSchema("is_error", "is_errop");
+  const session = await damaged.openSession(id);
+  await expect(session.append(userMessage("word"))).rejects.toThrow(StoreDamagedError);
+});
+
+// One changed byte in the text of the schema: SQLite notices it when it checks or writes the rows.
+test.each([
+  ["a foreign key that names no column", "REFERENCES entry (seq)", "REFERENCES entry (sep)"],
+  ["a check by a function that does not exist", "json_valid(metadata_json)", "jsom_valid(metadata_json)"],
+])("a store whose schema has %s is told to be damaged by its check and by writes", async (_what, before, after) => {
+  const { damaged, id } = await storeWithSchema(before, after);
   await expect(findingsOf(damaged)).rejects.toThrow(StoreDamagedError);
   const writes = [
     async () => (await damaged.openSession(id)).append(userMessage("word")),

@@ -5,20 +5,20 @@ import { describeCall } from "../../src/tools/describe-call.js";
 import { viewEntry } from "../../src/view/entry-view.js";
 import { PriceList } from "../../src/view/prices.js";
 
-// Names and arguments are what a file says. Each of these takes a few milliseconds; by a pattern that is tried from each character, minutes.
+// Names and arguments come from files. Linear code takes milliseconds for each of these, a quadratic pattern minutes.
 const MANY = 1_000_000;
 
-test("a model is known by its name, whatever stands in it and however often", () => {
+test("a model name with many brackets or colons is read in linear time", () => {
   expect(modelKey({ provider: undefined, modelId: `gpt-5${":".repeat(MANY)}\n:` })).toBe(" gpt-5");
   expect(new PriceList().find("openai", `gpt-5${"[".repeat(MANY)}`)).toBeUndefined();
 });
 
-test("a directory of slashes shortens no path", () => {
+test("a directory of many slashes is read in linear time, and shortens no path", () => {
   const call = { name: "read", arguments: { path: "/work/a.ts" } };
   expect(describeCall(call, { directory: `${"/".repeat(MANY)}x` }).detail).toBe("/work/a.ts");
 });
 
-test("a line of a list that is blank after its state is no item", () => {
+test("a todo line without a text is no item, and is read in linear time", () => {
   expect(parseTodos({ name: "TodoWrite", arguments: { todos: `[done]${"\t".repeat(MANY)}` } })).toBeNull();
   expect(parseTodos({ name: "TodoWrite", arguments: { todos: "  1. [in_progress]  Read it \n- [done] Write" } })).toEqual([
     { text: "Read it", state: "doing" },
@@ -26,7 +26,7 @@ test("a line of a list that is blank after its state is no item", () => {
   ]);
 });
 
-test("the size of an image does not depend on what its data is padded with", () => {
+test("the size of an image is computed in linear time, whatever its data begins with", () => {
   const data = `${"=".repeat(MANY)}x`;
   const view = viewEntry({ type: "message", message: { role: "user", content: [{ type: "image", mimeType: "image/png", data }] } });
   expect(JSON.stringify(view)).toContain(`"bytes":${Math.floor((data.length * 3) / 4)}`);

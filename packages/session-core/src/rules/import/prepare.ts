@@ -104,13 +104,13 @@ function isRow(prepared: SourceRecord | PreparedRow): prepared is PreparedRow {
   return Array.isArray(prepared);
 }
 
-/** The length of an entry whose JSON text is not written, which is rare. */
-const UNUSUAL_LENGTH = 1 << 14;
+/** The length that counts for an entry without a JSON text: one that is not valid. */
+const INVALID_LENGTH = 1 << 14;
 
 /** The characters of a record's JSON text. */
 export function textLength(prepared: SourceRecord | PreparedRow): number {
   if (isRow(prepared)) return prepared[0].length;
-  return prepared.kind === "entry" ? UNUSUAL_LENGTH : 0;
+  return prepared.kind === "entry" ? INVALID_LENGTH : 0;
 }
 
 // A class: an accessor of its own in each object takes several times as long to make.
