@@ -4,7 +4,7 @@ import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js"
 import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { CopiedSession } from "../port/session-copy.js";
 import type { CheckedPosition, SourceSessionRecord } from "../port/source.js";
-import { pairStart, takeStart } from "../text/one-line.js";
+import { pairStart, takeStart, UNSEEN } from "../text/one-line.js";
 
 /** Where an imported session came from. */
 export interface SourceColumns {
@@ -186,9 +186,7 @@ export function toSingleLine(text: string): string {
   return takeStart(line, MAX_LENGTH).trimEnd().toWellFormed();
 }
 
-// Zero-width characters except the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.
-const HIDDEN =
-  /\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN = new RegExp(UNSEEN, "gu");
 
 /** Converts a leaf name to a single line without hidden characters: users type it after `@`, so no two names may look alike. */
 export function toLeafName(text: string): string {

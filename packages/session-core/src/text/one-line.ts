@@ -162,10 +162,14 @@ function isAsciiSpace(code: number): boolean {
 // matches only if it is closed; otherwise a lone ESC ] would match the rest of the line.
 const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
-// Control characters but tab and line feed; marks, embeddings and isolates of the writing direction; zero-width characters
-// but the joiners that scripts and emoji need; fillers; tags and rare variation selectors, which can hide a whole text.
-const INVISIBLE =
-  /\u034f|[\u180b-\u180f]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+/**
+ * The pattern of characters that are not seen: marks, embeddings and isolates of the writing direction; zero-width characters but the joiners that
+ * scripts and emoji need; fillers; format characters of shorthand and music; tags and rare variation selectors, which can hide a whole text.
+ */
+export const UNSEEN = String.raw`\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]`;
+
+// And control characters but tab and line feed.
+const INVISIBLE = new RegExp(String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|${UNSEEN}`, "gu");
 
 /**
  * Removes characters that a page or a terminal would interpret or hide: control characters except tab and line feed, escape
