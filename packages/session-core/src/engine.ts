@@ -322,4 +322,4 @@ export {
 } from "./rules/verify-rules.js";
 export { storageOf } from "./store/store.js";
 export { oneLine } from "./text/one-line.js";
-export { listOperations, type OperationRow, type ResultRow, type StoredOperation, withOutcomes } from "./tools/file-operations.js";
+export { type OperationRow, type ResultRow, type StoredOperation, withOutcomes } from "./tools/file-operations.js";

@@ -373,7 +373,7 @@ export function factsOf({ payload, payloadJson }: Pick<WritableEntry, "payload" 
     preview,
     isTyped: isTyped({ role, customType, preview }),
     usage: usageOf(payload),
-    operations: listOperations(payload, context.fileTools),
+    operations: message?.role === "assistant" || message?.role === "toolResult" ? listOperations(message, context.fileTools) : [],
   };
 }
 

@@ -1,9 +1,9 @@
 import { checkArgument } from "../arguments/rules.js";
 import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import { groupBy } from "../collections/group-by.js";
-import type { EntryPayload, FileLists } from "../entry/entry.js";
+import type { FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
-import type { ToolResultMessage } from "../entry/message.js";
+import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,
@@ -57,14 +57,11 @@ interface CallTouches {
 }
 
 /**
- * The file operations of an entry: of the tool calls of a reply, and of the nested calls that a tool result
+ * The file operations of a message: of the tool calls of a reply, and of the nested calls that a tool result
  * reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
  */
-function listFileTouches(payload: EntryPayload, tools: FileTools = {}): readonly CallTouches[] {
-  if (payload.type !== "message") return [];
-  const { message } = payload;
+function listFileTouches(message: AssistantMessage | ToolResultMessage, tools: FileTools): readonly CallTouches[] {
   if (message.role === "toolResult") return listNestedTouches(message, tools);
-  if (message.role !== "assistant") return [];
   const found: CallTouches[] = [];
   for (const block of message.content) {
     const touches = block.type === "toolCall" ? listCallTouches(block, tools) : [];
@@ -238,10 +235,10 @@ export interface StoredOperation {
   readonly nested: 0 | 1;
 }
 
-/** The files that the tool calls of an entry touch, in order. */
-export function listOperations(payload: EntryPayload, tools: FileTools): readonly StoredOperation[] {
-  const nested = payload.type === "message" && payload.message.role === "toolResult" ? 1 : 0;
-  return listFileTouches(payload, tools).flatMap(({ toolCallId, touches }) =>
+/** The files that the tool calls of a message touch, in order. Messages of other roles have no calls. */
+export function listOperations(message: AssistantMessage | ToolResultMessage, tools: FileTools): readonly StoredOperation[] {
+  const nested = message.role === "toolResult" ? 1 : 0;
+  return listFileTouches(message, tools).flatMap(({ toolCallId, touches }) =>
     touches.map(({ kind, path }) => ({ tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested })),
   );
 }
