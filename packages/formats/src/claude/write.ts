@@ -258,23 +258,37 @@ function metadataOf({ trigger, tokensBefore, tokensAfter, ...payload }: Compacti
 /** The ids of calls and replies of a transcript. */
 class RecordIds {
   readonly #calls = new Map<string, string>();
-  readonly #takenCalls = new Set<string>();
-  readonly #replies = new Set<string>();
+  readonly #callIds = new UniqueIds();
+  readonly #replyIds = new UniqueIds();
 
   newCall = (callId: string): string => {
-    const id = unused(/^[a-zA-Z0-9_-]+$/.test(callId) ? callId : `call_${derivedId(callId)}`, this.#takenCalls);
+    const id = this.#callIds.take(/^[a-zA-Z0-9_-]+$/.test(callId) ? callId : `call_${derivedId(callId)}`);
     this.#calls.set(callId, id);
     return id;
   };
 
   lastCall = (callId: string): string => this.#calls.get(callId) ?? this.newCall(callId);
 
-  reply = (responseId: string | undefined): string => unused(responseId ?? `msg_${this.#replies.size + 1}`, this.#replies);
+  reply = (responseId: string | undefined): string => this.#replyIds.take(responseId ?? `msg_${this.#replyIds.size + 1}`);
 }
 
-function unused(id: string, taken: Set<string>): string {
-  let free = id;
-  for (let copy = 2; taken.has(free); copy += 1) free = `${id}_${copy}`;
-  taken.add(free);
-  return free;
+/** Gives each id once: where it is taken, with a number behind it. Programs may have one id for all replies, or for the first call of each. */
+class UniqueIds {
+  /** The taken ids, and the number of the last copy of each. */
+  readonly #copies = new Map<string, number>();
+
+  get size(): number {
+    return this.#copies.size;
+  }
+
+  take(id: string): string {
+    let copy = this.#copies.get(id) ?? 1;
+    let free = id;
+    while (this.#copies.has(free)) {
+      copy += 1;
+      free = `${id}_${copy}`;
+    }
+    this.#copies.set(id, copy).set(free, 1);
+    return free;
+  }
 }

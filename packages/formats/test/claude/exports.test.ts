@@ -70,6 +70,17 @@ describe("a transcript", () => {
     expect(await linesOf(entries, {}, true)).toEqual([first, second]);
   });
 
+  test("has another id for each reply of a program that gave all of them one", async () => {
+    const [count, replies] = [60_000, branchOf([reply([])])];
+    function* entries() {
+      for (let at = 0; at < count; at += 1) yield* replies;
+    }
+    const ids = new Set<unknown>();
+    // One second. Trying the numbers from 2 on for each of them takes five minutes.
+    for await (const line of claudeLines({ session: HEADER, entries: entries(), isNew: false })) ids.add(JSON.parse(line).message.id);
+    expect(ids.size).toBe(count);
+  });
+
   test("ends with the title, as the user's or as the program's", async () => {
     const entries = branchOf([user("hi")]);
     const mine = await linesOf(entries, { ...{ title: "Tabs", titleSource: "user" } } as object);
