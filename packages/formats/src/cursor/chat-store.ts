@@ -53,11 +53,11 @@ export class ChatStore {
     return row && readChatState(bytesOf(row.data));
   }
 
-  /** The state that was written last before this row. */
-  stateBefore(line: number): ChatState | undefined {
+  /** The state without any of these messages that was written last before this row. */
+  stateBefore(line: number, messages: ReadonlySet<string>): ChatState | undefined {
     for (const row of this.#database.rows(`SELECT data FROM blobs WHERE rowid < ? AND ${STATES} ORDER BY rowid DESC`, line)) {
       const state = this.#toState(row.data);
-      if (state !== undefined) return state;
+      if (state?.messages.some((id) => messages.has(id)) === false) return state;
     }
     return undefined;
   }

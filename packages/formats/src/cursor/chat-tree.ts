@@ -87,14 +87,18 @@ export class ChatTree {
     yield { kind: "merged", line: message.line };
   }
 
-  /** Returns the steps of a state. A summary replaces the messages of the state before it, except for those that are also after it. */
-  #steps(state: ChatState): readonly Step[] {
+  /**
+   * Returns the steps of a state. A summary replaces the messages of the state before it, except for those that are also after it.
+   * `later`: the summaries behind it. A row that is written again moves behind the states that name it, so the order of rows may have circles.
+   */
+  #steps(state: ChatState, later: ReadonlySet<string> = new Set()): readonly Step[] {
     const { messages } = state;
     const at = messages.findLastIndex((id) => this.#isSummary(id));
     const id = messages[at];
     if (id === undefined) return messages.map(toStep);
-    const older = this.#store.stateBefore(this.#store.message(id)?.line ?? 0);
-    const before = older === undefined ? messages.slice(0, at).map(toStep) : this.#steps(older);
+    const summaries = new Set([...later, id]);
+    const older = this.#store.stateBefore(this.#store.message(id)?.line ?? 0, summaries);
+    const before = older === undefined ? messages.slice(0, at).map(toStep) : this.#steps(older, summaries);
     const rest = messages.slice(at + 1);
     const kept = commonEnd(before, rest);
     const known = new Set(before.map((step) => step.id));

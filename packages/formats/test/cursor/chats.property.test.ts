@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SourceRecord, SourceSession } from "@bough/session-core/engine";
+import { openSqlite } from "@bough/session-core/sqlite";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
@@ -98,6 +99,20 @@ describe("a chat of Cursor's command line", () => {
     expect(recordsOf(path).find((record) => record.kind === "entry" && record.id === idOfMessage(short))).toMatchObject({
       payload: { type: "compaction", summary: "one was asked", firstKeptEntryId: idOfMessage(q2), tokensBefore: 900 },
     });
+  });
+
+  test("that was summarized is read alike if the row of a summary was written again, behind the states that name it", () => {
+    const [q1, a1, one, q2, two, q3] = [ask("one"), say("1"), summary("first"), ask("two"), summary("second"), ask("three")];
+    const path = chatFile([
+      { messages: [q1, a1], state: [0, 1] },
+      { messages: [one, q2], state: [2, 3] },
+      { messages: [two, q3], state: [4, 5] },
+    ]);
+    const database = openSqlite(path);
+    for (const message of [two, one])
+      database.prepare("REPLACE INTO blobs SELECT id, data FROM blobs WHERE id = ?").run(idOfMessage(message));
+    database.close();
+    expect(treeOf(path, { q1, a1, one, q2, two, q3 })).toEqual([">q1", "q1>a1", "a1>one", "one>q2", "q2>two", "two>q3", "leaf q3"]);
   });
 
   test("has equal messages twice, and messages without a state as a branch of their own", () => {
