@@ -152,6 +152,9 @@ export interface FoundFiles {
   readonly others: readonly string[];
 }
 
+/** The deepest nesting of folders that is listed: a path may have 2,000 names, for which the stack is too small. */
+const MOST_DEEP = 500;
+
 /** Folders with many files and no sessions. */
 const SKIPPED = new Set(["node_modules", ".git"]);
 
@@ -199,6 +202,8 @@ class Walk {
   readonly others: string[] = [];
   /** The number of files and folders that the walk may still visit behind the current link; undefined: it is in the folder itself. */
   #left: number | undefined;
+  /** The number of folders around the current place. */
+  #depth = 0;
   /** The real paths of the files and folders so far. */
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
@@ -220,13 +225,16 @@ class Walk {
   /** `below`: the path below the first folder, with a `/` at its end; empty for that folder. */
   folder(folder: string, real: string, below: string): void {
     if (!this.#isNew(real)) return;
+    if (this.#depth > MOST_DEEP) throw new SourceUnreadableError(folder, `it is more than ${MOST_DEEP} folders deep; move it up`);
+    this.#depth += 1;
     const entries = this.#attempt(folder, () => this.#folders.list(folder));
     for (const entry of entries?.values() ?? []) {
-      if (this.#left !== undefined && this.#left-- <= 0) return;
+      if (this.#left !== undefined && this.#left-- <= 0) break;
       if (entry.kind === "file" && this.#names?.test(below + entry.name) === false) continue;
       const path = join(folder, entry.name);
       this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry, below + entry.name));
     }
+    this.#depth -= 1;
   }
 
   #entry(path: string, real: string, entry: FolderEntry, below: string): void {

@@ -137,6 +137,18 @@ describe("importing a folder", () => {
     const folder = tempFolder();
     fileOf([{ ...header("new"), version: 99 }], "a.jsonl", folder);
     fileOf([header("bad id"), said("a", null)], "b.jsonl", folder);
+  test("reports a folder that is too deep in others, and takes the rest", async () => {
+    const folder = tempFolder();
+    // 1,500 of them, which a path may have, are more than the stack holds.
+    mkdirSync(join(folder, "a/".repeat(502)), { recursive: true });
+    fileOf([header("one"), said("a", null)], "one.jsonl", join(folder, "a/".repeat(500)));
+    const { sessions, failed } = await importPath(await openedStore(), folder);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(["one"]);
+    expect(failed.map(({ path, error }) => [path, error.message])).toEqual([
+      [join(folder, "a/".repeat(501)).slice(0, -1), expect.stringContaining("it is more than 500 folders deep; move it up.")],
+    ]);
+  });
+
     fileOf([header("large"), said("a", null), { type: "value", key: "k", value: "x".repeat(17_000_000) }], "c.jsonl", folder);
     fileOf([header("good"), said("a", null)], "d.jsonl", folder);
     const store = await openedStore();
