@@ -51,9 +51,9 @@ function promptPayload(content: string): JsonObject {
   return content.startsWith(TODOS) ? hiddenPayload("co-cli.todos", content) : userPayload(content);
 }
 
-/** The summary between the sentences around it; the whole prompt if they are others. */
+/** The summary between the sentences around it; the whole prompt if they are others. The bound keeps the pattern linear. */
 function summaryOf(prompt: string): string {
-  return /The summary covers [^\n]*\n\n([\s\S]*?)(?:\n\nRecent messages are preserved verbatim\.)?$/.exec(prompt)?.[1] ?? prompt;
+  return /The summary covers [^\n]{0,500}\n\n([\s\S]*?)(?:\n\nRecent messages are preserved verbatim\.)?$/.exec(prompt)?.[1] ?? prompt;
 }
 
 function promptBlock(part: unknown): JsonObject {

@@ -83,9 +83,12 @@ export function toInputMessage(item: JsonObject): InputMessage | undefined {
 const COMMAND =
   /^\s*<user_shell_command>\n<command>\n([\s\S]*?)\n<\/command>\n<result>\n(?:Exit code: (-?\d+)\n)?(?:Duration: [^\n]*\n)?(?:Output:\n)?([\s\S]*)\n<\/result>\n<\/user_shell_command>\s*$/;
 
+const COMMAND_END = "\n</result>\n</user_shell_command>";
+
 /** A command that the user ran with `!`; undefined: the text has another form. */
 function toCommandMessage(text: string): JsonObject | undefined {
-  const [, command, exitCode, output] = COMMAND.exec(text) ?? [];
+  // Without this end, the pattern takes quadratic time.
+  const [, command, exitCode, output] = (text.trimEnd().endsWith(COMMAND_END) && COMMAND.exec(text)) || [];
   if (command === undefined || output === undefined) return undefined;
   return { role: "bashExecution", command, output, exitCode: exitCode === undefined ? undefined : Number(exitCode) };
 }

@@ -208,7 +208,7 @@ const IN_COMPACTION = ["success", "summaryContent", "preCompactionTokens", "post
  * @param firstKept the first entry that the compaction kept; null: none.
  */
 export function toCompactionPayload(data: JsonObject, summary: string, kept: KeptEntries): JsonObject {
-  const title = /<checkpoint_title>\s*([^<]*?)\s*<\/checkpoint_title>/i.exec(summary)?.[1];
+  const title = /<checkpoint_title>([^<]*)<\/checkpoint_title>/i.exec(summary)?.[1]?.trim();
   const [instructions, trigger] = [stringAt(data, "customInstructions"), stringAt(data, "trigger")];
   const counts = { tokensBefore: data.preCompactionTokens, tokensAfter: data.postCompactionTokens };
   const usage = readUsage(objectAt(data, "compactionTokensUsed") ?? {});

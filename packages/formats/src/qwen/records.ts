@@ -117,7 +117,7 @@ function titleOf({
 
 /** The snapshot in the first message of the history that a compression left, and what the program adds to it. */
 const SNAPSHOT = /<state_snapshot>([\s\S]*?)(?:<\/state_snapshot>|$)/;
-const INSTRUCTION = /\n*Resume the prior task using the summary above\.[\s\S]*$/;
+const INSTRUCTION = /Resume the prior task using the summary above\.[\s\S]*$/;
 
 /** A compression: the summary, and the messages that it kept, which are the last ones above it. */
 function compressionPayload(record: JsonObject, payload: JsonObject, reading: TreeReading): JsonObject {
