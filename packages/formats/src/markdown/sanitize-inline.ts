@@ -20,7 +20,7 @@ const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:|[#?/]|\.{1,2}\/|[^\s:&\\%<>()`
  * sanitizeInline("a <b> `<c>` [x](javascript:y)", false); // "a &lt;b> `<c>` [x]\\(javascript:y)"
  */
 export function sanitizeInline(line: string, inTable: boolean): string {
-  const facts: LineFacts = { lastRuns: lastRuns(line), addresses: addressesIn(line), lastBracket: lastBracket(line), inTable };
+  const facts: LineFacts = { lastRuns: lastRuns(line), addressed: addressedIn(line), lastBracket: lastBracket(line), inTable };
   let out = "";
   let at = 0;
   while (at < line.length) {
@@ -35,8 +35,8 @@ export function sanitizeInline(line: string, inTable: boolean): string {
 interface LineFacts {
   /** The start of the last run of backticks of each length: a run after it has no partner. */
   readonly lastRuns: ReadonlyMap<number, number>;
-  /** The ranges of addresses: some renderers read a backtick inside as part of the address. */
-  readonly addresses: readonly { readonly from: number; readonly to: number }[];
+  /** The places of the backticks in addresses: some renderers read them as part of the address. */
+  readonly addressed: ReadonlySet<number>;
   /** The position of the last closing bracket; -1: there is none. */
   readonly lastBracket: number;
   readonly inTable: boolean;
@@ -107,7 +107,7 @@ function bracket(line: string, at: number): Piece {
 
 function code(line: string, at: number, facts: LineFacts): Piece {
   const length = runLength(line, at);
-  if (facts.addresses.some(({ from, to }) => from <= at && at < to)) return { read: length, written: "&#96;".repeat(length) };
+  if (facts.addressed.has(at)) return { read: length, written: "&#96;".repeat(length) };
   const hasPartner = (facts.lastRuns.get(length) ?? -1) > at;
   const span = hasPartner ? line.slice(at, closing(line, at + length, length)) : "";
   if (span === "" || (facts.inTable && crossesCells(span))) return { read: length, written: "\\`".repeat(length) };
@@ -144,10 +144,10 @@ function lastBracket(line: string): number {
   return at;
 }
 
-function addressesIn(line: string): LineFacts["addresses"] {
-  if (!line.includes("`")) return [];
-  return [...line.matchAll(/\S+/g)].flatMap(({ 0: word, index }) => {
-    const start = word.search(/:\/\/|www\./i);
-    return start < 0 ? [] : [{ from: index + start, to: index + word.length }];
-  });
+function addressedIn(line: string): LineFacts["addressed"] {
+  const addressed = new Set<number>();
+  if (!line.includes("`")) return addressed;
+  for (const { 0: address, index } of line.matchAll(/(?::\/\/|www\.)\S*/gi))
+    for (let at = address.indexOf("`"); at !== -1; at = address.indexOf("`", at + 1)) addressed.add(index + at);
+  return addressed;
 }

@@ -92,7 +92,7 @@ describe("an author's Markdown inside a document", () => {
     );
   });
 
-  test.each(["`` ` ", "[", "](", "<a", "> ", "- ", " \n", "http://a`", "\\]", "```\n", "a@"])(
+  test.each(["`` ` ", "[", "](", "<a", "> ", "- ", " \n", "http://a`", "www.a` ", "\\]", "```\n", "a@"])(
     "is read in a time that grows with its length, also %j again and again",
     (unit) => {
       // Ten milliseconds where reading is linear; at this length a quadratic step would take minutes.
