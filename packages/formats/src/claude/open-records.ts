@@ -1,5 +1,5 @@
 import { QUIET_MS, RUNNING_MS } from "@bough/session-core/engine";
-import { type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
+import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
 import { BRANCH_STARTS } from "./record-kind.js";
 import type { StepState } from "./saved-transcript.js";
 import type { NodeIndex, SessionFile } from "./session-file.js";
@@ -82,5 +82,6 @@ function stopReasonOf(record: JsonObject): string | undefined {
 
 /** True if a line is the thinking at the start of a reply. */
 function isThinking(record: JsonObject): boolean {
-  return JSON.stringify(objectAt(record, "message")?.content ?? "").startsWith('[{"type":"thinking"');
+  const content = objectAt(record, "message")?.content;
+  return Array.isArray(content) && isObject(content[0]) && content[0].type === "thinking";
 }
