@@ -9,6 +9,7 @@ import {
 } from "@bough/session-core";
 import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import { readDocumentHead } from "../source/json-document.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { closeDetected } from "../source/source-database.js";
 import { holdSmallFile } from "../source/source-file.js";
@@ -400,10 +401,12 @@ const MOST_CHARS = 40;
 
 /** Returns the reason why a file is of no known format, with members of its first record, from which a person may recognize its program. */
 function whyUnknown(path: string): string {
-  const [first] = readHead(path).records;
-  if (first === undefined) return "it does not begin with JSON";
-  const names = Object.keys(first);
+  const head = readHead(path);
+  if (head.text === "") return "it does not begin with JSON";
+  const names = Object.keys(head.records[0] ?? readDocumentHead(head, []).members);
   const named = names.slice(0, MOST_NAMES).map((name) => name.slice(0, MOST_CHARS));
   const more = names.length > MOST_NAMES ? ", …" : "";
-  return names.length === 0 ? "its first record is empty" : `no known format has a first record with ${named.join(", ")}${more}`;
+  return names.length === 0
+    ? "its JSON does not begin with an object that has members"
+    : `no known format has a first record with ${named.join(", ")}${more}`;
 }

@@ -120,23 +120,23 @@ describe("importing a folder", () => {
     fileOf([header("two"), said("a", null)], "two.jsonl", join(folder, "deep/er"));
     writeFileSync(join(folder, "readme.md"), "# no session");
     writeFileSync(join(folder, "odd.jsonl"), '{"prompt":"hi","output":"?"}\n');
+    writeFileSync(join(folder, "settings.json"), '{\n  "theme": "dark",\n  "fonts": []\n}\n');
+    writeFileSync(join(folder, "table.json"), "[\n  1,\n  2\n]\n");
     symlinkSync(join(folder, "one.jsonl"), join(folder, "link.jsonl"));
     symlinkSync(folder, join(folder, "deep/loop"));
     const store = await openedStore();
     const report = await importPath(store, folder);
     expect(report.sessions.map(({ sessionId }) => sessionId).sort()).toEqual(["one", "two"]);
-    expect([report.otherFiles, report.failed]).toEqual([2, []]);
+    expect([report.otherFiles, report.failed]).toEqual([4, []]);
     expect(report.skipped).toEqual([
       { path: join(folder, "odd.jsonl"), reason: "no known format has a first record with prompt, output" },
       { path: join(folder, "readme.md"), reason: "it does not begin with JSON" },
+      { path: join(folder, "settings.json"), reason: "no known format has a first record with theme, fonts" },
+      { path: join(folder, "table.json"), reason: "its JSON does not begin with an object that has members" },
     ]);
     expect(await findingsOf(store)).toEqual([]);
   });
 
-  test("says which files could not be read, and takes the others", async () => {
-    const folder = tempFolder();
-    fileOf([{ ...header("new"), version: 99 }], "a.jsonl", folder);
-    fileOf([header("bad id"), said("a", null)], "b.jsonl", folder);
   test("reports a folder that is too deep in others, and takes the rest", async () => {
     const folder = tempFolder();
     // 1,500 of them, which a path may have, are more than the stack holds.
@@ -149,6 +149,10 @@ describe("importing a folder", () => {
     ]);
   });
 
+  test("says which files could not be read, and takes the others", async () => {
+    const folder = tempFolder();
+    fileOf([{ ...header("new"), version: 99 }], "a.jsonl", folder);
+    fileOf([header("bad id"), said("a", null)], "b.jsonl", folder);
     fileOf([header("large"), said("a", null), { type: "value", key: "k", value: "x".repeat(17_000_000) }], "c.jsonl", folder);
     fileOf([header("good"), said("a", null)], "d.jsonl", folder);
     const store = await openedStore();
