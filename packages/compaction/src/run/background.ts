@@ -11,16 +11,20 @@ import { writeDraft } from "./write-draft.js";
 /**
  * Starts to write a summary of the current path while the agent continues. Appends nothing; `applyBackground` does. Never
  * throws: a failure is reported by an event and kept in the background state.
+ *
+ * @returns whether one was started: another call may have started one since the state was read.
  */
-export function startBackground(engine: Engine, state: ContextState): void {
+export function startBackground(engine: Engine, state: ContextState): boolean {
   const { leafId } = engine.session;
-  if (leafId === null) return;
+  const { at } = engine.state.background;
+  if (leafId === null || at === "running" || at === "ready") return false;
   const attemptId = engine.newAttemptId();
   const abort = new AbortController();
   dispatch(engine, { type: "started", attempt: attemptId });
   engine.state.backgroundStart = snapshotOf(state);
   engine.emit({ type: "compactionStart", attemptId, trigger: "threshold", background: true, use: state.use });
   engine.state.backgroundRun = { abort, settled: runBackground(engine, state, leafId, attemptId, abort.signal) };
+  return true;
 }
 
 async function runBackground(engine: Engine, state: ContextState, leafId: string, attemptId: string, signal: AbortSignal): Promise<void> {

@@ -269,8 +269,7 @@ async function carryOut(engine: Engine, progress: Progress, input: RequestInput,
     case "start-background":
       if (await waitsForPruning(engine, progress.state)) return false;
       if (await pruneOnce(engine, progress)) return true;
-      startBackground(engine, progress.state);
-      progress.background = "started";
+      if (startBackground(engine, progress.state)) progress.background = "started";
       return false;
     case "wait":
       await whenBackgroundSettled(engine, input.signal);

@@ -220,6 +220,17 @@ describe("a background summary", () => {
     expect(await findings(store)).toEqual([]);
   });
 
+  test("is started once by two requests at the same time", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    const heard = listening();
+    const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer, onEvent: heard.onEvent });
+    const both = await Promise.all([compactor.prepareRequest(), compactor.prepareRequest()]);
+    expect(both.map(({ done }) => done.background).sort()).toEqual(["running", "started"]);
+    expect(heard.types().match(/compactionStart/g)).toHaveLength(1);
+    await compactor.close();
+  });
+
   test("is awaited when the context window is nearly full", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
