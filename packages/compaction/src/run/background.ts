@@ -55,13 +55,22 @@ export async function whenBackgroundSettled(engine: Engine, signal: AbortSignal 
   await raceAbort(backgroundRun.settled, signal);
 }
 
-/** Appends the finished summary; `superseded`: there is none, or the path has changed. */
+/**
+ * Appends the finished summary; `superseded`: there is none, or the path has changed. After an error of the store the summary stays
+ * ready, because its calls are paid for: the next request appends it.
+ */
 export async function applyBackground(engine: Engine): Promise<CompactionResult> {
   const { background } = engine.state;
   if (background.at !== "ready") return { kind: "superseded" };
-  return withSessionLock(engine.session, "compact", () => {
+  return withSessionLock(engine.session, "compact", async () => {
     dispatch(engine, { type: "consumed" });
-    return applyDraft(engine, background.draft, true);
+    try {
+      return await applyDraft(engine, background.draft, true);
+    } catch (error) {
+      if (engine.state.background.at === "idle") engine.state.background = background;
+      const { attemptId, trigger } = background.draft;
+      return recordFailure(engine, error, { attemptId, trigger, background: true, willRetry: false });
+    }
   });
 }
 

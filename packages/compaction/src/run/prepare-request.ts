@@ -288,7 +288,8 @@ async function carryOut(engine: Engine, progress: Progress, input: RequestInput,
 }
 
 /**
- * Applies the background summary if it is ready. A superseded summary is not applied; the next decision may start another.
+ * Applies the background summary if it is ready. A superseded summary is not applied; the next decision may start another. One that
+ * could not be appended is the compaction of this request.
  *
  * @returns whether to decide again; false: a compaction or navigation is already running.
  */
@@ -296,9 +297,9 @@ async function applyIfReady(engine: Engine, progress: Progress): Promise<boolean
   if (engine.state.background.at !== "ready") return true;
   if (currentOperation(engine.session) !== undefined) return false;
   const result = await applyBackground(engine);
-  if (result.kind !== "compacted") return true;
+  if (result.kind === "superseded") return true;
   progress.compaction = result;
-  progress.background = "applied";
+  if (result.kind === "compacted") progress.background = "applied";
   return true;
 }
 

@@ -1,7 +1,8 @@
-import { assistantMessage } from "@bough/session-core";
-import { describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { assistantMessage, openStore } from "@bough/session-core";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { contextNames, findings, grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
+import { contextNames, findings, folder, grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
 
 // A turn of these sizes is about 210 tokens and some; ten of them fill a window of 3,000 by about 80 %.
 const contextWindow = 3_000;
@@ -241,6 +242,24 @@ describe("a background summary", () => {
     await held.asked;
     held.give("## Goal\njust in time");
     expect((await waiting).done).toMatchObject({ background: "applied", compaction: { kind: "compacted" } });
+  });
+
+  test("that cannot be appended does not fail the request, and is not written again", async () => {
+    const path = join(folder(), "sessions.db");
+    const { session: written } = await grown(`${turns(1, 9)} u10`, {}, path);
+    const store = await openStore({ path, mode: "read-only" });
+    onTestFinished(() => store.close());
+    const session = await store.openSession(written.id);
+    const { summarizer, asked } = model("## Goal\nwritten once");
+    const compactor = createCompactor({ session, contextWindow, settings: early, summarizer });
+    await compactor.prepareRequest();
+    await plant(written, "k10 r10:k10", { result: 700 });
+    await session.refresh();
+    const failed = { fits: true, done: { compaction: { kind: "failed", error: { code: "STORE_READ_ONLY" } } } };
+    expect(await compactor.prepareRequest()).toMatchObject(failed);
+    const calls = asked.length;
+    expect(await compactor.prepareRequest()).toMatchObject(failed);
+    expect(asked).toHaveLength(calls);
   });
 
   test("is discarded if the leaf has moved to another branch", async () => {
