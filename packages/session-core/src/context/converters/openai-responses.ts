@@ -1,6 +1,6 @@
 import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
-import type { JsonObject } from "../../entry/json.js";
+import { isObject, type JsonObject } from "../../entry/json.js";
 import { optionsFor } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
 import { isSameProvider } from "../model-key.js";
@@ -10,6 +10,7 @@ import {
   type ContentPart,
   type ProjectedCall,
   type ProjectedFile,
+  type ProjectedImage,
   type ProjectedReply,
   type ProjectedResult,
   type ProjectedText,
@@ -53,6 +54,11 @@ export interface OpenAiCompactionItem {
   readonly encrypted_content: string;
 }
 
+/** A call of a tool that OpenAI ran, and its result: an item of a response, unchanged. */
+export interface OpenAiHostedItem extends JsonObject {
+  readonly type: "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" | "mcp_call" | "mcp_list_tools";
+}
+
 /** One item of the `input` of a Responses request; `arguments` is JSON text, `input` any text. `id`: of the item in its response. `namespace`: of the tool. */
 export type OpenAiResponsesItem =
   | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
@@ -77,7 +83,8 @@ export type OpenAiResponsesItem =
       readonly namespace?: string;
       readonly input: string;
     }
-  | { readonly type: "custom_tool_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
+  | { readonly type: "custom_tool_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] }
+  | OpenAiHostedItem;
 
 /** The fields of a Responses request that come from a context; spread them into the request. */
 export interface OpenAiResponsesInput {
@@ -92,7 +99,8 @@ export interface OpenAiResponsesInput {
  * tool loop continues its reasoning. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
  * its id is valid only as long as OpenAI stores the response. Thinking of other providers than the context's is left out (xAI's API has the
  * same items, and cannot decrypt OpenAI's). A call of a custom tool, whose input is a text, is sent as such to its provider, and as a call of a
- * function to others. PDFs are sent; other files that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
+ * function to others. Items of tools that OpenAI ran are given back to it, because it rejects reasoning without the item that followed it, and left out for
+ * others. PDFs are sent; other files that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
  * summary as text.
  *
  * @example
@@ -167,9 +175,36 @@ function toReplyItem(
     case "file":
       return { type: "message", role: "assistant", content: plainText([part]) };
     case "image":
+      return isOwn ? toGeneratedImage(part, withId) : undefined;
     case "foreign":
-      return undefined;
+      return isOwn ? toHostedItem(part.raw, withId) : undefined;
   }
+}
+
+const HOSTED: ReadonlySet<unknown> = new Set<OpenAiHostedItem["type"]>([
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+  "mcp_call",
+  "mcp_list_tools",
+]);
+
+function isHosted(raw: JsonObject): raw is OpenAiHostedItem {
+  return HOSTED.has(raw["type"]);
+}
+
+function toHostedItem(raw: unknown, withId: boolean): OpenAiHostedItem | undefined {
+  if (!isObject(raw) || !isHosted(raw)) return undefined;
+  const { id, ...rest } = raw;
+  return withId && id !== undefined ? raw : rest;
+}
+
+/** An image that a tool of OpenAI made; undefined: it has another source. */
+function toGeneratedImage(part: ProjectedImage, withId: boolean): OpenAiHostedItem | undefined {
+  const id = itemIdOf(part);
+  if (id?.startsWith("ig") !== true) return undefined;
+  return toHostedItem({ type: "image_generation_call", id, status: "completed", result: part.data }, withId);
 }
 
 function toTextItem(part: ProjectedText, before: OpenAiResponsesItem | undefined, withId: boolean): OpenAiResponsesItem | undefined {
