@@ -1,3 +1,4 @@
+import { redact } from "@bough/formats/secrets";
 import type { BranchSummaryPayload, Entry, EntryId, FileLists, Session, Usage } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { branchFileLists, contextByEntry, type PathItem } from "../plan/span.js";
@@ -64,7 +65,7 @@ interface BranchSummaryRequest {
 /** Writes the summary of an abandoned branch; the session is unchanged. @throws the error of the last summarizer. */
 export async function writeBranchSummary(engine: Engine, request: BranchSummaryRequest): Promise<BranchSummary> {
   const { fromId, abandoned, supplied } = request;
-  if (supplied !== undefined) return { payload: suppliedPayload(fromId, supplied), method: "hook", usage: null };
+  if (supplied !== undefined) return { payload: suppliedPayload(request, supplied), method: "hook", usage: null };
   const { cwd } = await engine.session.record();
   const written = await summarizeBranch(engine, request, cwd);
   const { method, shortSummary, usage, fidelity } = written;
@@ -81,9 +82,13 @@ export async function writeBranchSummary(engine: Engine, request: BranchSummaryR
   return { payload: usage === undefined ? payload : { ...payload, usage }, method, usage: usage ?? null };
 }
 
-function suppliedPayload(fromId: EntryId, { summary, details }: SuppliedBranchSummary): BranchSummaryPayload {
-  if (typeof summary !== "string" || summary.trim() === "")
+function suppliedPayload(
+  { fromId, state }: BranchSummaryRequest,
+  { summary: given, details }: SuppliedBranchSummary,
+): BranchSummaryPayload {
+  if (typeof given !== "string" || given.trim() === "")
     throw new HookResultError("beforeNavigate", "its summary must be a text that is not empty");
+  const summary = state.settings.summary.redact ? redact(given) : given;
   return { type: "branch_summary", fromId, summary, fromHook: true, ...(details === undefined ? {} : { details }) };
 }
 

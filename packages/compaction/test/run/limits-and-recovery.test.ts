@@ -270,5 +270,10 @@ describe("settings without a test of their own elsewhere", () => {
     const hooks = { beforeCompact: () => ({ compaction: { summary: `The key is ${secret}.` } }) };
     const result = await createCompactor({ session, contextWindow, settings, hooks }).compact();
     expect(result.kind === "compacted" ? result.summary : "").not.toContain(secret);
+    const beforeNavigate = () => ({ summary: { summary: `The key is ${secret}.` } });
+    const moved = await createCompactor({ session, contextWindow, settings, hooks: { beforeNavigate } }).navigate("a9", {
+      summarize: true,
+    });
+    expect(moved).toMatchObject({ kind: "moved", summary: expect.stringMatching(/^The key is (?!sk-ant)/) });
   });
 });
