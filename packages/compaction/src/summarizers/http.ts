@@ -27,6 +27,11 @@ export interface EndpointOptions {
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
+/** Headers with names in lower case: `fetch` sends both values of a name that is written in two ways. */
+export function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 /**
  * Creates an endpoint. A name and password in the URL become a header, because `fetch` rejects such a URL and repeats it
  * in its error.
@@ -46,7 +51,7 @@ export function createEndpoint(address: string, options: EndpointOptions): Endpo
   const authorization = apiKey === undefined ? basic : `Bearer ${apiKey}`;
   return {
     url: url.href,
-    headers: { ...JSON_HEADERS, ...(authorization === undefined ? {} : { authorization }), ...headers },
+    headers: { ...JSON_HEADERS, ...(authorization === undefined ? {} : { authorization }), ...lowerCaseNames(headers) },
     secrets,
     fetch: ownFetch ?? ((input, init) => fetch(input, init)),
   };

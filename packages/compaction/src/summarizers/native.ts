@@ -15,7 +15,7 @@ import { raceAbort } from "@bough/session-core/engine";
 import { canReadNative } from "@bough/session-core/wire";
 import { NATIVE_SUMMARIZER } from "../arguments/shapes.js";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readJson, readRequestId } from "./http.js";
+import { createEndpoint, type Endpoint, type EndpointOptions, lowerCaseNames, postJson, readJson, readRequestId } from "./http.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /**
@@ -77,7 +77,7 @@ const MAX_TOKENS = 16_384;
 export function anthropicCompaction(options: AnthropicCompactionOptions = {}): NativeSummarizer {
   rules.checkArgument("options", options, NATIVE_SUMMARIZER);
   const { baseURL = "https://api.anthropic.com", provider = "anthropic", apiKey, headers = {}, fetch } = options;
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const given = lowerCaseNames(headers);
   const betas = given["anthropic-beta"] === undefined ? ANTHROPIC_BETA : `${given["anthropic-beta"]},${ANTHROPIC_BETA}`;
   const key = apiKey === undefined ? {} : { "x-api-key": apiKey };
   const own = { "anthropic-version": "2023-06-01", ...key, ...given, "anthropic-beta": betas };

@@ -168,6 +168,12 @@ describe("the request", () => {
     expect(server.requests[1]?.headers["x-title"]).toBe("bough");
   });
 
+  test("has each header once, however the host writes its name", async () => {
+    const server = await startModelServer();
+    await ask(server.baseURL, { apiKey: KEY, headers: { Authorization: "Token t-1234567", "Content-Type": "application/json" } });
+    expect(server.requests[0]?.headers).toMatchObject({ authorization: "Token t-1234567", "content-type": "application/json" });
+  });
+
   test("limits the output by the parameter that the server supports", async () => {
     const sent: Record<string, unknown>[] = [];
     const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
