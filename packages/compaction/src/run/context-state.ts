@@ -78,7 +78,7 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   const counted = systemTokens + toolTokens + sentTokens;
   const reported = await reportedTokens(engine, { context, measured, sent, leftOut, shape }, input.lastUsage);
   if (reported !== null)
-    updateCalibration(engine, reported.promptTokens, systemTokens + toolTokens + reported.messageTokens, limits.windowTokens);
+    updateCalibration(engine, reported.promptTokens, systemTokens + toolTokens + reported.sentTokens, limits.windowTokens);
   const total =
     reported === null || reported.promptTokens > limits.windowTokens ? 0 : reported.promptTokens + sentTokens - reported.messageTokens;
   return {
@@ -147,8 +147,10 @@ function partsOf({ messages, entries }: SessionContext, { perMessage }: Measured
 interface Reported {
   /** Prompt tokens that the provider reported for the newest reply that has a usage. */
   readonly promptTokens: number;
-  /** Our count of the messages of that request, as it was sent. */
+  /** Our count of the messages before the reply, shaped as for every request. */
   readonly messageTokens: number;
+  /** The same of what was sent: less, if messages were dropped or cut to make the request fit. */
+  readonly sentTokens: number;
 }
 
 async function reportedTokens(
@@ -157,7 +159,11 @@ async function reportedTokens(
   given: Usage | undefined,
 ): Promise<Reported | null> {
   const prompt = await reportedPrompt(engine.session, state.context, given);
-  return prompt === null ? null : { promptTokens: prompt.tokens, messageTokens: tokensSentBefore(prompt.at, state) };
+  if (prompt === null) return null;
+  const messageTokens = tokensSentBefore(prompt.at, state);
+  const newest = state.context.messages[prompt.at - 1];
+  const sentTokens = newest === undefined ? undefined : engine.state.sentTokens.get(newest);
+  return { promptTokens: prompt.tokens, messageTokens, sentTokens: sentTokens ?? messageTokens };
 }
 
 /** The prompt of the newest reply that has a usage, as the provider counted it. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { BoughError, type EntryId, type ModelSetting, type Session, type SessionContext } from "@bough/session-core";
+import { BoughError, type ContextMessage, type EntryId, type ModelSetting, type Session, type SessionContext } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/engine";
 import { newEntryId } from "@bough/session-core/wire";
 import { CompactorBusyError, HookResultError } from "../errors/compaction-errors.js";
@@ -52,6 +52,8 @@ interface CompactorState {
   lastRequest: SessionContext | null;
   /** Tokens of its messages. */
   lastRequestTokens: number;
+  /** By the last message of the session at each request: tokens of the messages that were sent. */
+  readonly sentTokens: WeakMap<ContextMessage, number>;
   /** Requests prepared so far. */
   requests: number;
 }
@@ -176,6 +178,7 @@ function newCompactorState({ contextWindow, model }: CompactorOptions): Compacto
     lastRequestAtMs: null,
     lastRequest: null,
     lastRequestTokens: 0,
+    sentTokens: new WeakMap(),
     requests: 0,
   };
 }

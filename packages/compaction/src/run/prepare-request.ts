@@ -80,6 +80,8 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   if (input.preview !== true) {
     engine.state.lastRequest = context;
     engine.state.lastRequestTokens = fitted.totalTokens;
+    const newest = state.context.messages.at(-1);
+    if (newest !== undefined) engine.state.sentTokens.set(newest, fitted.totalTokens);
     engine.state.lastRequestAtMs = engine.now();
     engine.state.requests += 1;
   }

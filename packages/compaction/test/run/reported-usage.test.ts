@@ -19,6 +19,20 @@ describe("reported usage in the context state", () => {
     expect(totalTokens).toBeLessThan(before + 300);
   });
 
+  test("teaches the limit of requests also where messages were dropped to make one fit", async () => {
+    const { session } = await grown("u1");
+    const window = 4_000;
+    const compactor = createCompactor({ session, contextWindow: window, settings: { ...settings, enabled: false } });
+    for (let turn = 2; turn < 40; turn += 1) {
+      const { use } = await compactor.prepareRequest({ systemTokens: 10, toolTokens: 10 });
+      // This provider counts a third more than we do.
+      const counted = Math.ceil((use.messageTokens * 4) / 3) + 20;
+      expect(counted).toBeLessThanOrEqual(window);
+      await session.append(assistantMessage("done", { usage: { input: counted, output: 5 } }));
+      await plant(session, `u${turn}`, { user: 150 });
+    }
+  });
+
   test("ignores a reply that failed or was stopped", async () => {
     const { session } = await grown("u1");
     await session.append({ ...assistantMessage("half", { usage: { input: 9_000, output: 5 }, stopReason: "aborted" }), id: "a1" });
