@@ -20,16 +20,22 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
   const lastGood = lastSuccessfulReply(context);
   if (state.recovery !== null && state.recovery.turnId === turn.id && state.recovery.lastGood === lastGood) return { kind: "gave-up" };
   state.recovery = { turnId: turn.id, lastGood };
-  state.backOff = recordRefusal(state.backOff, parseContextLimit(error), settings.request);
+  const named = parseContextLimit(error);
+  state.backOff = recordRefusal(state.backOff, named, settings.request);
   state.stall = null;
   await omitFailedAttempt(engine, context);
   // A cancelled recovery sent no request, so the next report of this failure must be able to recover.
   const restore = () => Object.assign(state, { recovery, backOff });
   try {
     const compaction = await compactAfterOverflow(engine, signal);
-    if (compaction.kind !== "cancelled" || compaction.by !== "signal") return { kind: "retry", compaction };
-    restore();
-    return { kind: "cancelled" };
+    if (compaction.kind === "cancelled" && compaction.by === "signal") {
+      restore();
+      return { kind: "cancelled" };
+    }
+    // Nothing became smaller, and the limit is the one that was kept: the same request would be rejected again.
+    if (compaction.kind !== "compacted" && named !== undefined && named >= limits.limitTokens)
+      state.backOff = recordRefusal(state.backOff, undefined, settings.request);
+    return { kind: "retry", compaction };
   } catch (thrown) {
     restore();
     if (signal?.aborted === true) return { kind: "cancelled" };

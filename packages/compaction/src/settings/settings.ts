@@ -219,7 +219,9 @@ const requestSettings = z.strictObject({
     ),
   backOffShare: share
     .default(0.5)
-    .describe("After a context overflow whose error names no limit, lower the limit by a third of this share; by this share at most."),
+    .describe(
+      "After a context overflow whose error names no limit, or names the one in use where nothing could be compacted, lower the limit by a third of this share; by this share at most.",
+    ),
 });
 
 /** Settings of writing a summary, and of accepting one. */

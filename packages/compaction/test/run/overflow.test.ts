@@ -34,6 +34,20 @@ describe("a request that the provider rejected as too long", () => {
     expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry" });
   });
 
+  test.each([
+    ["names the limit that is used already", "400 prompt is too long: 4100 tokens > 4000 maximum"],
+    ["names none", "400 context_length_exceeded"],
+  ])("is sent smaller where nothing can be compacted and the error %s", async (_name, message) => {
+    const { session } = await grown("u1 k1 r1:k1", { result: 3_500 });
+    const whole = { ...settings, request: { toolResultShare: 0 } };
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings: whole, summarizer: model().summarizer });
+    const rejected = await compactor.prepareRequest();
+    const overflow = await compactor.reportOverflow(Object.assign(new Error(message), { status: 400 }));
+    expect(overflow).toMatchObject({ kind: "retry", compaction: { kind: "nothing-to-compact" } });
+    const { use } = await compactor.prepareRequest();
+    expect(use.messageTokens).toBeLessThan(0.9 * rejected.use.messageTokens);
+  });
+
   test("keeps the failed attempt in the history and omits it from the context, with its results", async () => {
     const { session } = await full();
     const call = { type: "toolCall", id: "kx", name: "read", arguments: { path: "a" } } as const;
