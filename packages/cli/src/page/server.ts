@@ -165,6 +165,8 @@ export class PageServer {
   async #stream(follow: (send: SendEvent, signal: AbortSignal) => Promise<void>, response: ServerResponse): Promise<void> {
     const closed = new AbortController();
     response.once("close", () => closed.abort());
+    // The client has gone while its answer was looked for: the event came before.
+    if (response.destroyed) return;
     response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream; charset=utf-8" });
     response.write(`retry: ${RETRY_MS}\n\n`);
     const send: SendEvent = async ({ id, data }) => {

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { type Answer, PageServer } from "../../src/page/server.js";
 
@@ -72,6 +73,44 @@ describe("the server of pages", () => {
     server.close();
     await server.ended;
     expect(taken.length).toBeLessThan(40);
+  });
+
+  test("sends no events to a client that went while its answer was looked for, and ends when it is idle", async () => {
+    let ask: () => void = () => undefined;
+    let release: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      ask = resolve;
+    });
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let followed = 0;
+    const server = await PageServer.start({
+      port: 0,
+      idleMs: 1000,
+      answer: async ({ path: [name] }) => {
+        if (name !== "events") return page(pieces());
+        ask();
+        await gate;
+        return {
+          kind: "events",
+          follow: async (send) => {
+            followed += 1;
+            await send({ id: "1", data: 1 });
+          },
+        };
+      },
+    });
+    const { host, port, pathname } = new URL(server.address);
+    const client = connect(Number(port), "127.0.0.1").end(`GET ${pathname}events HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await asked;
+    client.destroy();
+    // The server reads the end of the first connection before the request of the second one.
+    await (await fetch(server.address)).text();
+    release();
+    await (await fetch(server.address)).text();
+    expect(followed).toBe(0);
+    await server.ended;
   });
 
   test("has the same port for the same name, unless it is taken", async () => {
