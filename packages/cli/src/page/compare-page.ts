@@ -1,3 +1,4 @@
+import type { OutlineRow } from "@bough/session-core";
 import { counted } from "@bough/session-core/view";
 import { type ComparedSide, loadComparison } from "../preview/comparison.js";
 import { NONE } from "../tree/tree-index.js";
@@ -33,7 +34,7 @@ export async function* comparePage(served: ServedSession, page: ServedPage, a: n
   const both =
     commonAncestor === undefined
       ? html`<p>They share no entry.</p>`
-      : html`<p>Both after <a href="${page.address}#e=${commonAncestor.id}">${withoutMarks(mask(commonAncestor.preview))}</a></p>`;
+      : html`<p>Both after <a href="${page.address}#e=${commonAncestor.id}">${nameOf(commonAncestor, served, page)}</a></p>`;
   const files = html`${filesHtml("Touched in both", filesInBoth.map(mask))}${filesHtml("Only in A", onlyLeft.map(mask))}${filesHtml("Only in B", onlyRight.map(mask))}`;
   const sides = [await sideHtml("A", left, served, page, from, endA), await sideHtml("B", right, served, page, from, endB)];
   yield bareDocument(
@@ -57,8 +58,13 @@ async function sideHtml(
   for await (const piece of page.entries(rows.slice(0, MAX_ENTRIES))) articles += piece;
   const more =
     rows.length > MAX_ENTRIES ? html`<p class="note">and ${counted(rows.length - MAX_ENTRIES, "more entry", "more entries")}</p>` : NOTHING;
-  const title = marked === undefined ? "" : withoutMarks(page.masks.maskLine(marked.preview));
+  const title = marked === undefined ? "" : nameOf(marked, served, page);
   const badge = label === null ? NOTHING : html` <span class="label">${page.masks.maskLine(label)}</span>`;
   const summed = summary === null ? NOTHING : html`<h3>Summary</h3>${textHtml(page.masks.maskValue(summary.text), 4)}`;
   return html`<section aria-labelledby="side-${name}"><h2 id="side-${name}">${name}${badge} <a href="${page.address}#e=${marked?.id ?? ""}">${title}</a></h2><p class="note">${entries === 0 ? "No entries of its own." : figures}</p>${summed}${renderedHtml(articles)}${more}</section>`;
+}
+
+/** The text of an entry in one line; nothing of a command that was kept out of the conversation. */
+function nameOf({ id, preview }: OutlineRow, served: ServedSession, { masks }: ServedPage): string {
+  return served.isPrivate(served.index.indexOf(id)) ? "A private command" : withoutMarks(masks.maskLine(preview));
 }

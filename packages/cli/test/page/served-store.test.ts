@@ -153,6 +153,20 @@ test("a leaf below which everything is private has no choice of branches", async
   for (const text of [page, await ask(serve(store), ["tried"])]) expect(text.includes('class="fork"')).toBe(false);
 });
 
+test("a comparison names no private command, as the last common entry or as the one that was marked", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "tried" });
+  const hidden = await session.append(command("cat diary"));
+  const a = await session.append(userMessage("Write on."));
+  await session.moveLeaf(hidden.id);
+  const b = await session.append(userMessage("Rest."));
+  for (const marked of [a.id, hidden.id]) {
+    const text = await ask(serve(store), ["tried", "compare"], { a: marked, b: b.id });
+    expect(text).toContain("A private command</a>");
+    expect(text).not.toContain("diary");
+  }
+});
+
 test("a read that fails after the rows loses none of them", async () => {
   const { store: path } = world();
   const store = await openStore({ path, durability: "normal" });
