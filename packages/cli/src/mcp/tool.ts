@@ -2,6 +2,7 @@ import { removeNulls } from "@bough/compaction";
 import type { SessionMasks } from "@bough/formats/secrets";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import { findNearest, pairStart } from "@bough/session-core/view";
+import { toIsoTime } from "@bough/session-core/wire";
 import * as z from "zod";
 import type { Io } from "../terminal/io.js";
 
@@ -97,5 +98,5 @@ function cutText(text: string, maxChars: number): string {
 
 /** A time for a model, to the minute, in UTC. */
 export function minute(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
+  return toIsoTime(atMs).slice(0, 16).replace("T", " ");
 }

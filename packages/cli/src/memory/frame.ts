@@ -1,4 +1,5 @@
 import { cleanText, shortLine } from "@bough/session-core/view";
+import { toIsoTime } from "@bough/session-core/wire";
 import type { ChangedFiles } from "./changed-files.js";
 import type { Passage } from "./find-memory.js";
 
@@ -36,7 +37,7 @@ export function frameMemory(passages: readonly ShownPassage[], kind: "start" | "
 
 function framePassage(passage: ShownPassage): string {
   const { createdAtMs, shortSession, shortEntry, title, speaker, text, reply, changedFiles } = passage;
-  const date = new Date(createdAtMs).toISOString().slice(0, 10);
+  const date = toIsoTime(createdAtMs).slice(0, 10);
   const { changed, of } = changedFiles;
   const lines = [
     `\n${date}, session ${shortSession} "${quotable(shortLine(title, 80)).replaceAll('"', "'")}", ${speaker}:`,

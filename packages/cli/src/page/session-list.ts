@@ -3,6 +3,7 @@ import { SessionMasker, SessionMasks } from "@bough/formats/secrets";
 import { BoughError, type SearchHit, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
 import { describeCopies, groupBy } from "@bough/session-core/engine";
 import { costText, count, counted, PriceList } from "@bough/session-core/view";
+import { toIsoTime } from "@bough/session-core/wire";
 import { hitKind } from "../format/entry-lines.js";
 import { errorLine } from "../format/error-text.js";
 import { age, dateTime, parseTime } from "../format/time.js";
@@ -211,7 +212,7 @@ class ListWriter {
       record.parent === null ? "" : "fork",
       this.#held.has(record.id) ? BEING_WRITTEN : "",
     ].filter((fact) => fact !== "");
-    const when = html`<time datetime="${new Date(record.activeAtMs).toISOString()}" title="${dateTime(record.activeAtMs)}">${age(record.activeAtMs, now())}</time>`;
+    const when = html`<time datetime="${toIsoTime(record.activeAtMs)}" title="${dateTime(record.activeAtMs)}">${age(record.activeAtMs, now())}</time>`;
     const texts = await Promise.all(
       hits
         .filter(({ entryId }) => entryId !== null)

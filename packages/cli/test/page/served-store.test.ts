@@ -167,6 +167,13 @@ test("a comparison names no private command, as the last common entry or as the 
   }
 });
 
+test("a list has a session whose time no date can have", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "far", title: "Far" });
+  await session.append({ ...userMessage("What now?"), createdAtMs: Number.MAX_SAFE_INTEGER });
+  expect(await ask(serve(store), [""])).toContain("Far</a>");
+});
+
 test("a read that fails after the rows loses none of them", async () => {
   const { store: path } = world();
   const store = await openStore({ path, durability: "normal" });
