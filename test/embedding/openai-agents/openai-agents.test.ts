@@ -268,6 +268,9 @@ describe("under a running agent", () => {
     const roles = (await bough.path()).map((entry) => (entry.type === "message" ? entry.message.role : entry.type));
     expect(roles).toEqual(["user", "assistant", "toolResult", "assistant", "user", "assistant"]);
     expect((await bough.statistics()).usage).toMatchObject([{ inputTokens: 18, outputTokens: 15, cacheReadTokens: 12 }]);
+    // The counts are sums of two requests; the context was the prompt of the second one.
+    const first = (await bough.path())[3];
+    expect(first?.type === "message" && first.message).toMatchObject({ usage: { input: 12, cacheRead: 8, contextTokens: 10 } });
     expect((await store.search({ query: "answer 2" })).total).toBe(1);
   });
 

@@ -290,8 +290,14 @@ class UsageReader {
     this.#counted.set(runContext, now);
     const cacheRead = now.cacheRead - before.cacheRead;
     const usage = { input: now.input - before.input - cacheRead, output: now.output - before.output, cacheRead };
-    return entries.with(replyIndex, { ...entry, message: { ...entry.message, usage } });
+    return entries.with(replyIndex, { ...entry, message: { ...entry.message, usage: { ...usage, ...contextOf(runContext) } } });
   }
+}
+
+/** The prompt of the last request of a run: the counts of a reply are sums over its requests, and not the size of a context. */
+function contextOf({ usage: { requestUsageEntries = [] } }: RunContext): { readonly contextTokens?: number } {
+  const last = requestUsageEntries.findLast(({ endpoint }) => endpoint !== "responses.compact");
+  return last === undefined || last.inputTokens === 0 ? {} : { contextTokens: last.inputTokens };
 }
 
 /** Tokens of a run so far. `input` includes `cacheRead`, as OpenAI counts. */
