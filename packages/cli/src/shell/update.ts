@@ -292,7 +292,13 @@ function startCommand(model: ShellModel, name: SlashName, rest: string): ShellSt
 function submitWhileBusy(emptied: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
   const mayNow = SLASH_COMMANDS.some((one) => one.name === name && one.whileBusy === true);
   if (mayNow) return startCommand(emptied, name, rest);
-  return withoutEffects({ ...before, notice: { text: `/${name} can run when the reply has ended. Esc stops it.`, isError: false } });
+  return withoutEffects({ ...before, notice: { text: `/${name} has to wait. ${whatRuns(before)}`, isError: false } });
+}
+
+/** What runs, for the user. Esc stops a reply and other work; a command runs to its end. */
+function whatRuns({ reply, work }: ShellModel): string {
+  if (reply !== null) return "A reply is in progress. Esc stops it.";
+  return work === null ? "The last line is still being carried out." : `The shell is ${work.text}. Esc stops it.`;
 }
 
 /** True while a reply or other work is running. */
@@ -316,8 +322,8 @@ function leaveNow(model: ShellModel, result: ShellResult): ShellStep {
 function leave(model: ShellModel, result: ShellResult): ShellStep {
   const isIdle = !isBusy(model) && model.running === 0;
   if (isIdle || model.pendingResult !== null) return leaveNow(model, result);
-  if (result.kind !== "quit")
-    return withoutEffects({ ...model, notice: { text: "A reply is in progress. Esc stops it.", isError: false } });
-  const notice = { text: "Quitting when the reply so far is stored; Ctrl-C again: quit now", isError: false };
+  if (result.kind !== "quit") return withoutEffects({ ...model, notice: { text: whatRuns(model), isError: false } });
+  const end = model.reply === null ? "what runs has ended" : "the reply so far is stored";
+  const notice = { text: `Quitting when ${end}; Ctrl-C again: quit now`, isError: false };
   return { model: { ...model, pendingResult: result, notice }, effects: [{ kind: "stop" }] };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Gate, gate, trickle } from "../../../compaction/test/model/answer.js";
+import { update } from "../../src/shell/update.js";
 import { DrivenShell } from "./driven.js";
 
 /** A shell in the middle of a reply: half of it has come, and the rest never will. */
@@ -47,6 +48,19 @@ describe("leaving during a reply", () => {
     expect(shell.press("ctrl+t").result).toBeUndefined();
     expect(shell.model.notice?.text).toBe("A reply is in progress. Esc stops it.");
   });
+});
+
+test.each([
+  [{ reply: null, work: { text: "summarizing", sinceMs: 0, isStopping: false } }, "The shell is summarizing. Esc stops it."],
+  // Esc does not stop a command, such as /import.
+  [{ reply: null, work: null, running: 1 }, "The last line is still being carried out."],
+])("the tree is not opened while other work runs, and the notice says which", async (runs, said) => {
+  const { model } = await DrivenShell.open();
+  const { model: next } = update({ ...model, ...runs }, { kind: "key", key: "ctrl+t" });
+  expect(next.result).toBeUndefined();
+  expect(next.notice?.text).toBe(said);
+  const quitting = update({ ...model, ...runs }, { kind: "key", key: "ctrl+d" }).model;
+  expect(quitting.notice?.text).toBe("Quitting when what runs has ended; Ctrl-C again: quit now");
 });
 
 describe("Esc", () => {
