@@ -71,7 +71,10 @@ async function handleCommand(talk: LineSession, name: SlashName, rest: string): 
   if (name === "new") return createSession(run, rest === "" ? null : rest);
   const printed = printedEquivalent(name, world.session.id);
   if (printed === undefined) await performInterruptibly(talk, { kind: "command", name, rest });
-  else host.print((await world.runCommand(printed)).lines);
+  else {
+    const { lines, notes } = await world.runCommand(printed);
+    host.print([...lines, ...notes]);
+  }
   return host.left?.kind === "open" ? host.left.sessionId : undefined;
 }
 

@@ -59,7 +59,7 @@ async function lineShell() {
   const moment = () => {
     for (const passed of moments) passed();
   };
-  return { server, input, printed, ended, until, messages, moment };
+  return { store, server, input, printed, ended, until, messages, moment };
 }
 
 describe("a question of a tool, line by line", () => {
@@ -92,4 +92,15 @@ describe("a question of a tool, line by line", () => {
     await expect(ended).rejects.toThrow(OutputFailedError);
     expect((await messages())[2]).toMatchObject({ role: "toolResult", isError: true });
   });
+});
+
+test("a command that prints what a screen shows says why it cannot", async () => {
+  const { store, input, printed, ended, until } = await lineShell();
+  await until(() => printed.text.endsWith("> "));
+  await store.deleteSession("talk");
+  input.write("/tree\n");
+  await until(() => (printed.text.match(/> /g) ?? []).length === 2);
+  input.end();
+  await ended;
+  expect(printed.text).toContain("bough: No session talk in this store.");
 });
