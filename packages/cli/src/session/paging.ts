@@ -9,6 +9,7 @@ import {
   type SessionRecord,
   type Store,
 } from "@bough/session-core";
+import { groupBy } from "@bough/session-core/engine";
 
 /** Rows per page of an outline. */
 const PAGE = 5000;
@@ -53,11 +54,8 @@ async function listChildren(store: Store, parentId: string): Promise<readonly Se
 
 /** The sessions of subagents by the entry that started them; those of which nobody recorded it are left out. */
 export async function childrenByEntry(store: Store, parentId: string): Promise<ReadonlyMap<EntryId, SessionRecord[]>> {
-  const found = new Map<EntryId, SessionRecord[]>();
-  for (const record of await listChildren(store, parentId)) {
-    const entryId = record.parent?.entryId ?? null;
-    if (entryId !== null) found.set(entryId, [...(found.get(entryId) ?? []), record]);
-  }
+  const found = groupBy(await listChildren(store, parentId), ({ parent }) => parent?.entryId ?? "");
+  found.delete("");
   return found;
 }
 
