@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 
@@ -14,6 +15,12 @@ export function quotePath(path: string): string {
 
 function octal(character: string): string {
   return [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}
+
+/** Expands `~` and `~/` to the home directory, as a shell does. */
+export function expandHome(text: string, home: string): string {
+  if (text === "~") return home;
+  return text.startsWith("~/") ? join(home, text.slice(2)) : text;
 }
 
 /** A path with `~` for the home directory. */

@@ -7,6 +7,7 @@ import { BoughError, type Entry, type EntryId, InvalidQueryError, type SessionRe
 import { ENTRY_TYPES, type PriceList, previewOf, type ViewPart, viewEntry } from "@bough/session-core/view";
 import { entryLines } from "../format/entry-lines.js";
 import { errorLine, failureNotice } from "../format/error-text.js";
+import { expandHome } from "../format/path.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { type ComparedMark, comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
@@ -175,7 +176,7 @@ export class NavigatorPerformer {
 
   async #export(entryId: EntryId, given: string): Promise<string> {
     const { session, io } = this.#world;
-    const path = resolve(io.cwd, given);
+    const path = resolve(io.cwd, expandHome(given, io.home));
     const masked: SecretCount[] = [];
     await writeNewFile(
       io,

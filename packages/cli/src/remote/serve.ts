@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { BoughError, openStore, SessionNotFoundError, type Store, TooLargeError } from "@bough/session-core";
 import {
   type CopiedState,
@@ -13,6 +12,7 @@ import {
   type SessionCopies,
 } from "@bough/session-core/copies";
 import { CommandFailure, NoStoreError, RemoteProtocolError } from "../errors.js";
+import { expandHome } from "../format/path.js";
 import { withStore } from "../session/open-store.js";
 import { StoreChanges } from "../session/store-watcher.js";
 import type { Io } from "../terminal/io.js";
@@ -47,7 +47,7 @@ async function withServedStore(
   usual: string | undefined,
   work: (store: Store, opened: Opened) => Promise<void>,
 ): Promise<void> {
-  const place = path?.startsWith("~/") === true ? join(io.home, path.slice(2)) : (path ?? usual);
+  const place = path === null ? usual : expandHome(path, io.home);
   let isThere = false;
   try {
     await withStore(io, place, access === "write" ? "create" : "read", (store, { name }) => {

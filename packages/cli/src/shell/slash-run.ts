@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
+import { expandHome } from "../format/path.js";
 import { prefixLines, wrapLine } from "../format/wrap.js";
 import { exportFormatOf } from "../session/export-formats.js";
 import { toFileName } from "../session/write-file.js";
@@ -160,10 +160,4 @@ export async function labelLines({ session }: ShellWorld): Promise<readonly Line
   const labels = await session.labels.list();
   if (labels.length === 0) return [[styled("dim", "No labels yet. /label TEXT labels the current entry.")], []];
   return [...labels.map(({ entryId, label }): Line => [styled("label", `[${label}]`), styled("dim", `  ${entryId}`)]), []];
-}
-
-/** Expands `~` and `~/` to the home directory, as a shell does. */
-function expandHome(text: string, home: string): string {
-  if (text === "~") return home;
-  return text.startsWith("~/") ? join(home, text.slice(2)) : text;
 }

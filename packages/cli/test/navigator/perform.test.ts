@@ -106,6 +106,9 @@ describe("A navigator on a store", () => {
     expect(await navigator.notice()).toBe(`Written to ${join(navigator.folder, "my branch.md")}`);
     navigator.press("x", "escape");
     expect(navigator.model.dialog.kind).toBe("none");
+    // As in the shell: the folder of the test is the home.
+    navigator.press("x", "ctrl+u").type("~/at home.md").press("enter");
+    await navigator.until(({ notice }) => notice?.text === `Written to ${join(navigator.folder, "at home.md")}`);
   });
 
   it("exports a path as Markdown, and never overwrites a file", async () => {
