@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { BoughError } from "@bough/session-core";
 import { CommandError } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
 import { servedPolicy } from "./document.js";
 import { isOfAnotherUser } from "./peer.js";
 
@@ -146,6 +147,7 @@ export class PageServer {
       return;
     }
     const answer = await this.#find({ path: rest, query: new URLSearchParams(query), root: `/${this.#token}/` });
+    if (answer instanceof BoughError) return refuse(response, 503, errorLine(answer));
     if (answer === undefined) return refuse(response, 404, "There is nothing here.");
     if (answer.kind === "events" && method === "GET") return this.#stream(answer.follow, response);
     const type = { page: "text/html", json: "application/json", events: "text/event-stream" }[answer.kind];
@@ -177,15 +179,20 @@ export class PageServer {
     response.end();
   }
 
-  async #find({ path, ...request }: PageRequest): Promise<Answer> {
+  /** An error: the store cannot be read now. */
+  async #find({ path, ...request }: PageRequest): Promise<Answer | BoughError> {
     try {
       return await this.#options.answer({ ...request, path: path.map(decodeURIComponent) });
     } catch (error) {
-      if (error instanceof BoughError || error instanceof URIError) return undefined;
+      if (error instanceof URIError || (error instanceof BoughError && OF_ADDRESS.has(error.code))) return undefined;
+      if (error instanceof BoughError) return error;
       throw error;
     }
   }
 }
+
+/** Errors that say that an address names nothing. */
+const OF_ADDRESS = new Set(["SESSION_NOT_FOUND", "ENTRY_NOT_FOUND", "INVALID_ARGUMENT"]);
 
 /** Time after which a browser connects again, in milliseconds. */
 const RETRY_MS = 1000;

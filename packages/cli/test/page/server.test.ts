@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { SessionNotFoundError, StoreUnavailableError } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { type Answer, PageServer } from "../../src/page/server.js";
 
@@ -110,6 +111,24 @@ describe("the server of pages", () => {
     release();
     await (await fetch(server.address)).text();
     expect(followed).toBe(0);
+    await server.ended;
+  });
+
+  test("says why the store cannot be read, apart from that an address names nothing", async () => {
+    const server = await PageServer.start({
+      port: 0,
+      idleMs: 0,
+      answer: async ({ path: [name = ""] }) => {
+        throw name === "gone" ? new SessionNotFoundError(name) : new StoreUnavailableError("sessions.db", "it was replaced");
+      },
+    });
+    const said = async (name: string) => {
+      const answer = await fetch(`${server.address}${name}`);
+      return [answer.status, await answer.text()] as const;
+    };
+    expect(await said("gone")).toEqual([404, "There is nothing here.\n"]);
+    expect(await said("replaced")).toEqual([503, "Cannot open sessions.db: it was replaced.\n"]);
+    server.close();
     await server.ended;
   });
 
