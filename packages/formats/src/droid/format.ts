@@ -86,7 +86,9 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   };
   const model = stringAt(settings, "model");
   const read = (record: JsonObject, reading: TreeReading) => readRecord(record, reading, own, model);
-  const begin = (state?: JsonObject) => new TreeConversation({ path, sessionId, startMs: header.createdAtMs ?? 0, state }, read);
+  // A compaction names its anchor by the id.
+  const keyOf = (record: JsonObject) => stringAt(record, "id");
+  const begin = (state?: JsonObject) => new TreeConversation({ path, sessionId, startMs: header.createdAtMs ?? 0, state }, read, keyOf);
   const isNamed = start.isSessionTitleManuallySet === true && title !== undefined;
   return { header, path, ...readRecordLog(path, begin, isNamed ? [{ kind: "title", title, source: "user" }] : []) };
 }
@@ -186,7 +188,7 @@ function statePayload(record: JsonObject, reading: TreeReading): JsonObject {
   const summary = stringAt(record, "summaryText");
   if (summary === undefined) return foreignPayload(record);
   const anchor = stringAt(objectAt(record, "anchorMessage") ?? {}, "id");
-  const firstKept = anchor === undefined ? undefined : reading.findLast((above) => above.id === anchor);
+  const firstKept = anchor === undefined ? undefined : reading.findLast(anchor);
   return {
     ...compactionPayload({ summary, kept: { firstKeptEntryId: firstKept ?? null }, tokensAfter: record.summaryTokens }),
     droid: without(record, ["type", "id", "timestamp", "summaryText", "summaryTokens", "systemInfo", "systemInfoText"]),

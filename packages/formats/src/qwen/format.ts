@@ -9,7 +9,7 @@ import { readRecordLog } from "../source/record-log.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type SourceFormat, tryReadObject } from "../source/source-format.js";
 import { TreeConversation } from "../source/tree-log.js";
-import { readQwenRecord } from "./records.js";
+import { qwenKeyOf, readQwenRecord } from "./records.js";
 
 /** Sessions of Qwen Code: `projects/<project>/chats/<session>.jsonl`, and those of agents in `projects/<project>/subagents/<session>/`. */
 export const qwenFormat: SourceFormat = {
@@ -47,7 +47,11 @@ function isQwen({ type, uuid, parentUuid, message, systemPayload }: JsonObject):
 function toSession(path: string, folders: SourceFolders): SourceSession {
   const header = toHeader(path, readHeadOnce(path, folders).records, folders);
   const { sessionId, createdAtMs: startMs = 0 } = header;
-  return { header, path, ...readRecordLog(path, (state) => new TreeConversation({ path, sessionId, startMs, state }, readQwenRecord)) };
+  return {
+    header,
+    path,
+    ...readRecordLog(path, (state) => new TreeConversation({ path, sessionId, startMs, state }, readQwenRecord, qwenKeyOf)),
+  };
 }
 
 function toHeader(path: string, records: readonly JsonObject[], folders: SourceFolders): SourceHeader {

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { isObject, type JsonObject, objectAt, objectsAt, parseTime, stringAt, tryStringify, without } from "@bough/session-core/wire";
 import { callBlock, isErrorAnswer, isResponse, textOf, toBlock, toParts, toResultContent } from "../gemini/parts.js";
 import {
@@ -125,14 +126,23 @@ function compressionPayload(record: JsonObject, payload: JsonObject, reading: Tr
   const text = textOf(toParts(history[0]?.parts));
   const info = objectAt(payload, "info") ?? {};
   // The model's answer to the summary is no message of the conversation.
-  const kept = tryStringify(history[2]?.parts);
+  const kept = digestOf(history[2]?.parts);
   const parentId = stringAt(record, "parentUuid") ?? null;
-  const isKept = (above: JsonObject) => tryStringify(objectAt(above, "message")?.parts) === kept;
-  const firstKeptEntryId = kept === undefined ? null : (reading.findAbove(parentId, isKept) ?? null);
+  const firstKeptEntryId = kept === undefined ? null : (reading.findAbove(parentId, kept) ?? null);
   const summary = (SNAPSHOT.exec(text)?.[1] ?? text.replace(INSTRUCTION, "")).trim();
   const counts = { tokensBefore: info.originalTokenCount, tokensAfter: info.newTokenCount };
   return {
     ...compactionPayload({ summary, kept: { firstKeptEntryId }, ...counts }),
     qwen: without(payload, ["compressedHistory"]),
   };
+}
+
+/** The key of a record: a compression repeats the parts of the messages that it kept, without their ids. */
+export function qwenKeyOf(record: JsonObject): string | undefined {
+  return digestOf(objectAt(record, "message")?.parts);
+}
+
+function digestOf(parts: unknown): string | undefined {
+  const text = tryStringify(parts);
+  return text === undefined ? undefined : hash("sha256", text, "base64").slice(0, 16);
 }

@@ -22,23 +22,30 @@ export interface TreeRecord {
 export interface TreeReading {
   /** The name of the tool of a call; undefined: no reply before it has the call. */
   toolName(callId: string): string | undefined;
-  /** The last entry on the path to the record `parentId` whose record passes a test; undefined: none. Reads the file again. */
-  findAbove(parentId: string | null, test: (record: JsonObject) => boolean): EntryId | undefined;
+  /** The last entry on the path to the record `parentId` whose record has this key; undefined: none. Reads the lines since the last call again. */
+  findAbove(parentId: string | null, key: string): EntryId | undefined;
   /** The same on the path to the record of the line before. */
-  findLast(test: (record: JsonObject) => boolean): EntryId | undefined;
+  findLast(key: string): EntryId | undefined;
+}
+
+/** A record as `findAbove` remembers it. */
+interface KnownRecord {
+  readonly parentId: string | null;
+  readonly key: string | undefined;
 }
 
 /**
  * The entries of a log whose records name their parents, such as those of Qwen Code and Droid. Entries have the ids of their records.
  *
- * Memory: the ids of records that are no entries, and the calls without a result. The state of a reading has the last of them only: a
- * later reading that meets an earlier one reads the file from its start for it.
+ * Memory: the ids of records that are no entries, and the calls without a result; with a compaction, 200 bytes a record. The state of a
+ * reading has the last of them only: a later reading that meets an earlier one reads the file from its start for it.
  */
 export class TreeConversation implements LogConversation {
   readonly isPending = false;
   readonly #path: string;
   readonly #sessionId: SessionId;
   readonly #read: (record: JsonObject, reading: TreeReading) => TreeRecord;
+  readonly #keyOf: (record: JsonObject) => string | undefined;
   /** The entry for a record that became none, or more than one. */
   #links = new Map<string, EntryId | null>();
   #names: Map<string, string>;
@@ -50,14 +57,21 @@ export class TreeConversation implements LogConversation {
   #last: { readonly id: string; readonly entryId: EntryId | null; readonly under: string | undefined } | undefined;
   #lastMs: number;
   #line = 0;
+  /** The records that `findAbove` has read, by their ids; the last one, and where it goes on. */
+  readonly #known = new Map<string, KnownRecord>();
+  #lastKnown: string | null = null;
+  #knownUpTo = { offset: 0, line: 0 };
 
+  /** `keyOf`: by which a compaction names a record that it keeps. */
   constructor(
     { path, sessionId, startMs, state }: { path: string; sessionId: SessionId; startMs: number; state?: JsonObject | undefined },
     read: (record: JsonObject, reading: TreeReading) => TreeRecord,
+    keyOf: (record: JsonObject) => string | undefined,
   ) {
     this.#path = path;
     this.#sessionId = sessionId;
     this.#read = read;
+    this.#keyOf = keyOf;
     this.#isWhole = state === undefined;
     const last = stringAt(state ?? {}, "last");
     if (last !== undefined)
@@ -116,7 +130,7 @@ export class TreeConversation implements LogConversation {
   /** Reads the records before this line for those that are no entries. */
   #readLinks(): void {
     this.#isWhole = true;
-    const earlier = new TreeConversation({ path: this.#path, sessionId: this.#sessionId, startMs: 0 }, this.#read);
+    const earlier = new TreeConversation({ path: this.#path, sessionId: this.#sessionId, startMs: 0 }, this.#read, this.#keyOf);
     for (const line of readJsonLines(this.#path)) {
       if (line.kind === "problem") continue;
       if (line.line.number >= this.#line) break;
@@ -136,27 +150,32 @@ export class TreeConversation implements LogConversation {
     return this.#names.get(callId);
   }
 
-  findLast(test: (record: JsonObject) => boolean): EntryId | undefined {
-    return this.findAbove(this.#last?.id ?? null, test);
+  findLast(key: string): EntryId | undefined {
+    return this.findAbove(this.#last?.id ?? null, key);
   }
 
-  findAbove(parentId: string | null, test: (record: JsonObject) => boolean): EntryId | undefined {
-    const parents = new Map<string, { readonly parentId: string | null; readonly isMatch: boolean }>();
-    let before: string | null = null;
-    for (const line of readJsonLines(this.#path)) {
-      if (line.kind === "problem") continue;
-      if (line.line.number >= this.#line) break;
-      const { id, parentId: above } = this.#read(line.object, NOTHING_KNOWN);
-      if (id === undefined) continue;
-      parents.set(id, { parentId: above === undefined ? before : above, isMatch: test(line.object) });
-      before = id;
-    }
+  findAbove(parentId: string | null, key: string): EntryId | undefined {
+    this.#readKnown();
     const seen = new Set<string>();
-    for (let id = parentId; id !== null && !seen.has(id); id = parents.get(id)?.parentId ?? null) {
+    for (let id = parentId; id !== null && !seen.has(id); id = this.#known.get(id)?.parentId ?? null) {
       seen.add(id);
-      if (parents.get(id)?.isMatch === true) return isId(id) ? id : undefined;
+      if (this.#known.get(id)?.key === key) return isId(id) ? id : undefined;
     }
     return undefined;
+  }
+
+  /** Reads the records before this line that were not read for an earlier compaction. */
+  #readKnown(): void {
+    for (const read of readJsonLines(this.#path, { from: this.#knownUpTo })) {
+      const { number, offset, bytes } = read.line;
+      if (number >= this.#line) break;
+      this.#knownUpTo = { offset: offset + bytes + 1, line: number };
+      if (read.kind === "problem") continue;
+      const { id, parentId = this.#lastKnown } = this.#read(read.object, NOTHING_KNOWN);
+      if (id === undefined) continue;
+      this.#known.set(id, { parentId, key: this.#keyOf(read.object) });
+      this.#lastKnown = id;
+    }
   }
 }
 

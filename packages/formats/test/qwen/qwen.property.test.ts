@@ -1,13 +1,17 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isObject } from "@bough/session-core/wire";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../session-core/test/world/stores.js";
 import { qwenFormat } from "../../src/qwen/format.js";
+import { qwenKeyOf, readQwenRecord } from "../../src/qwen/records.js";
+import { readRecordLog } from "../../src/source/record-log.js";
+import { TreeConversation } from "../../src/source/tree-log.js";
 import { contextTexts, importedFile, importedPath, treeLines } from "../world/imported-file.js";
 import { nothingIsLost } from "../world/mutated-files.js";
 import { jsonl, only } from "../world/only.js";
 import { readsOnAlike } from "../world/read-on.js";
-import { EVERYTHING, record, reply, SESSION, user } from "./qwen-file.js";
+import { EVERYTHING, record, reply, SESSION, system, user } from "./qwen-file.js";
 
 describe("a session of Qwen Code", () => {
   test("becomes a tree with the ids of its records: a rewind is a branch, reports of what other records have are merged", async () => {
@@ -84,6 +88,27 @@ describe("a session of Qwen Code", () => {
     const { sessions } = await importedFile(`${SESSION}.jsonl`, [...EVERYTHING.slice(0, 1), record("hologram", "h1", "u1", { x: 1 })]);
     expect((await treeLines(only(sessions))).at(-1)).toBe("h1 < u1: foreign hologram");
   });
+});
+
+test("a session of many compressions is converted twice, not once for each of them", () => {
+  const path = join(tempFolder(), `${SESSION}.jsonl`);
+  const turns = Array.from({ length: 50 }, (_, at) => {
+    const prompt = user(`u${at}`, at === 0 ? null : `k${at - 1}`, `prompt ${at}`);
+    const compressedHistory = [{ parts: [{ text: "All done." }] }, { parts: [{ text: "Got it." }] }, prompt["message"]];
+    return [prompt, reply(`a${at}`, `u${at}`, [{ text: "Good." }]), system(`k${at}`, `a${at}`, "chat_compression", { compressedHistory })];
+  });
+  writeFileSync(path, jsonl(turns.flat()));
+  let converted = 0;
+  const read: typeof readQwenRecord = (given, reading) => {
+    converted += 1;
+    return readQwenRecord(given, reading);
+  };
+  const log = readRecordLog(path, (state) => new TreeConversation({ path, sessionId: SESSION, startMs: 0, state }, read, qwenKeyOf));
+  const kept = [...log.records()].flatMap((one) =>
+    one.kind === "entry" && isObject(one.payload) && one.payload.type === "compaction" ? one.payload.firstKeptEntryId : [],
+  );
+  expect(kept).toEqual(turns.map((_, at) => `u${at}`));
+  expect(converted).toBeLessThanOrEqual(2 * turns.flat().length);
 });
 
 test("of any mutated session nothing is lost silently", async () => {
