@@ -329,11 +329,13 @@ function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor }: Comp
 
 /** The least letters and digits of a summary apart from its headings. A character of Chinese, Japanese or Korean counts twice. */
 const MIN_TEXT = 12;
-const NO_TEXT = /^\s*(?:#.*|\*\*[^*]*\*\*:?|[-*+\d.)\s]*(?:\[[ x]\]\s*)?\(?none\)?\.?|(?:-{3,}|={3,}))\s*$/gim;
+/** A line without text; of a trimmed line, because a run of spaces or empty lines would be read again from each of them. */
+const NO_TEXT = /^(?:#.*|\*\*[^*]*\*\*:?|[-*+\d.)\s]*(?:\[[ x]\]\s*)?\(?none\)?\.?|-{3,}|={3,})$/i;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
 function countTextWidth(body: string): number {
-  const said = body.replace(NO_TEXT, "").replace(/[^\p{L}\p{N}]/gu, "");
+  const lines = body.split("\n").filter((line) => !NO_TEXT.test(line.trim()));
+  const said = lines.join("\n").replace(/[^\p{L}\p{N}]/gu, "");
   return said.length + (said.match(DENSE)?.length ?? 0);
 }
 

@@ -253,6 +253,12 @@ describe("an answer without content", () => {
     expect(asked).toHaveLength(6);
   });
 
+  test("that repeats an empty line until its end is read in linear time", async () => {
+    const { summarizer } = scripted(() => `OK${"\n \n".repeat(20_000)}Done.`);
+    const written = await summarize(job({ candidates: [summarizer], plan }));
+    expect(written).toMatchObject({ method: "extract", failures: [{ reason: "low-fidelity" }, { reason: "low-fidelity" }] });
+  });
+
   test("of the strict prompt is taken if it has more content, such as a terse one in another language", async () => {
     const strict = "Mend src/parser.ts for tabs; then the lexer.";
     const { summarizer, asked } = scripted(["Der Fehler ist gefunden und wird gerade behoben.", strict]);
