@@ -23,10 +23,10 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
   const named = parseContextLimit(error);
   state.backOff = recordRefusal(state.backOff, named, settings.request);
   state.stall = null;
-  await omitFailedAttempt(engine, context);
-  // A cancelled recovery sent no request, so the next report of this failure must be able to recover.
+  // A recovery that was cancelled or failed sent no request, so the next report of this failure must be able to recover.
   const restore = () => Object.assign(state, { recovery, backOff });
   try {
+    await omitFailedAttempt(engine, context);
     const compaction = await compactAfterOverflow(engine, signal);
     if (compaction.kind === "cancelled" && compaction.by === "signal") {
       restore();

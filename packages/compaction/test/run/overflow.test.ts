@@ -1,8 +1,9 @@
-import { assistantMessage, toolResult } from "@bough/session-core";
-import { describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { assistantMessage, openStore, toolResult } from "@bough/session-core";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import type { Summarizer } from "../../src/summarizers/summarizer.js";
-import { contextNames, grown, heldModel, model, pathNames, plant, turns } from "../world/session.js";
+import { contextNames, folder, grown, heldModel, model, pathNames, plant, turns } from "../world/session.js";
 
 const settings = { keep: { recentTokens: 500 }, background: { start: null }, prune: { enabled: false } } as const;
 const tooLong = Object.assign(new Error("400 prompt is too long: 3100 tokens > 3000 maximum"), { status: 400 });
@@ -57,6 +58,17 @@ describe("a request that the provider rejected as too long", () => {
     expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry" });
     expect(await contextNames(session)).not.toMatch(/failed|half/);
     expect(await pathNames(session)).toContain("failed half");
+  });
+
+  test("is recovered later where the store could not be written", async () => {
+    const path = join(folder(), "sessions.db");
+    const { session: written } = await grown(`${turns(1, 13)} u14`, {}, path);
+    await written.append(assistantMessage("half", { stopReason: "length" }));
+    const store = await openStore({ path, mode: "read-only" });
+    onTestFinished(() => store.close());
+    const session = await store.openSession(written.id);
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
+    for (const _report of [1, 2]) await expect(compactor.reportOverflow(tooLong)).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
   });
 
   test("a finished answer is kept", async () => {
