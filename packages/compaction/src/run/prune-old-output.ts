@@ -1,4 +1,4 @@
-import { type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
+import { type EntryId, LeafMovedError, type SessionContext, StoreReadOnlyError, type Write } from "@bough/session-core";
 import { readSpan } from "../plan/span.js";
 import { type PruneEdit, type PrunePlan, planPrune } from "../prune/plan-prune.js";
 import type { ContextState } from "./context-state.js";
@@ -53,7 +53,7 @@ function pruneSettingsFor({ settings: { prune }, limits }: ContextState, isCold:
   };
 }
 
-/** false: another writer moved the leaf, so the plan is about another path. The next check plans again. */
+/** false: another writer moved the leaf, so the plan is about another path and the next check plans again; or the store is only read. */
 async function writeEdits({ session }: Engine, leafId: EntryId, edits: readonly PruneEdit[]): Promise<boolean> {
   const writes = edits.map(
     ({ targetId, replacement }): Write => ({ kind: "entry", entry: { type: "context_edit", targetId, replacement } }),
@@ -62,7 +62,7 @@ async function writeEdits({ session }: Engine, leafId: EntryId, edits: readonly 
     await session.write(writes, { expectedLeafId: leafId });
     return true;
   } catch (error) {
-    if (error instanceof LeafMovedError) return false;
+    if (error instanceof LeafMovedError || error instanceof StoreReadOnlyError) return false;
     throw error;
   }
 }

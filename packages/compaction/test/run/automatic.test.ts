@@ -111,6 +111,17 @@ describe("before a request", () => {
 });
 
 describe("when a compaction cannot help", () => {
+  test("old output of a store that is only read is not shortened, and the request is made to fit", async () => {
+    const path = join(folder(), "sessions.db");
+    const { session: written } = await grown(`${turns(1, 12)} u13`, { result: 200 }, path);
+    const store = await openStore({ path, mode: "read-only" });
+    onTestFinished(() => store.close());
+    const prune = { enabled: true, protectTokens: 500, minSavingsTokens: 0, minSavingsShare: 0 };
+    const session = await store.openSession(written.id);
+    const compactor = createCompactor({ session, contextWindow, settings: { ...plain, prune } });
+    expect(await compactor.prepareRequest()).toMatchObject({ fits: true, done: { pruned: 0, compaction: { kind: "failed" } } });
+  });
+
   test("a failed compaction does not fail the request and is not tried again in the turn; the request is made to fit", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     let calls = 0;
