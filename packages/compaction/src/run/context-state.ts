@@ -268,8 +268,8 @@ async function extractCovered(
   const { parentId } = await session.entry(entryId);
   const before = await session.context({ leafId: parentId });
   const first = payload.firstKeptEntryId === null ? -1 : before.entries.indexOf(payload.firstKeptEntryId);
-  const kept = payload.keptEntryIds ?? (first === -1 ? [] : before.entries.slice(first));
-  const messages = before.messages.filter((_, index) => !kept.includes(before.entries[index] ?? null));
+  const kept = new Set(payload.keptEntryIds ?? (first === -1 ? [] : before.entries.slice(first)));
+  const messages = before.messages.filter((_, index) => !kept.has(before.entries[index] ?? null));
   if (messages.length === 0) return null;
   const { cwd } = await session.record();
   const source = { messages, kind: "history", previousSummary: null, instructions: null, cwd } as const;
