@@ -36,7 +36,7 @@ export async function importPath(store: Store, path: string, options: ImportPath
   checkArgument("store", store, withMethods("a store", "openSession"));
   checkArgument("path", path, FILE);
   checkArgument("options", options, OPTIONS);
-  return store.whileOpen(() => importFiles(store, path, options));
+  return store.whileOpen(() => importFiles(store, resolve(path), options));
 }
 
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
@@ -62,7 +62,7 @@ async function importFound(
   const { FORMATS } = await import("../registry.js");
   const environment = options.environment ?? processEnvironment();
   const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => agent.folders(environment));
-  const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(resolve(file), folder));
+  const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(file, folder));
   const run = new ImportRun(store, found, { folders, formats: FORMATS, threads, mayBeWritten }, options);
   try {
     for (const file of found.files) {

@@ -1,5 +1,5 @@
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { treeNames } from "../../../../session-core/test/world/grow.js";
 import { findingsOf, openedStore, tempFolder } from "../../../../session-core/test/world/stores.js";
@@ -103,6 +103,14 @@ describe("importing a file", () => {
     const path = lines === undefined ? join(tempFolder(), "none.jsonl") : fileOf(lines);
     await expect(importPath(store, path)).rejects.toMatchObject({ code });
     expect((await store.listSessions({ empty: true })).items).toEqual([]);
+  });
+
+  test("is known by its absolute path, by whatever path it is imported", async () => {
+    const path = fileOf([header("s"), said("a", null)]);
+    const store = await openedStore();
+    const { sessions } = await importPath(store, relative(process.cwd(), path));
+    expect(sessions.map((session) => session.path)).toEqual([path]);
+    expect((await (await store.openSession("s")).record()).source?.path).toBe(path);
   });
 
   test("is told by its content, never by its name", async () => {
