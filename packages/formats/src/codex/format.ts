@@ -14,8 +14,8 @@ const CODEX: SourceAgent = {
   name: "Codex",
   folders: ({ env, home }) => {
     const chosen = env["CODEX_HOME"];
-    const folder = chosen !== undefined && isAbsolute(chosen) ? chosen : home === "" ? "" : join(home, ".codex");
-    return folder === "" ? [] : [join(folder, "sessions"), join(folder, "archived_sessions")];
+    const folder = chosen !== undefined && isAbsolute(chosen) ? chosen : join(home, ".codex");
+    return [join(folder, "sessions"), join(folder, "archived_sessions")];
   },
   files: /(?:^|\/)rollout-[^/]*\.jsonl(?:\.zst)?$/,
   resume: { program: "codex", args: (sessionId) => ["resume", sessionId], newSession: newRollout },

@@ -16,7 +16,7 @@ export function foldersBelow(
 ): readonly string[] {
   const chosen = (env[variable] ?? "").split(",").filter((folder) => isAbsolute(folder));
   if (chosen.length > 0) return chosen.map((folder) => join(folder, ...parts));
-  return home === "" ? [] : usual.map((folder) => join(home, folder, ...parts));
+  return usual.map((folder) => join(home, folder, ...parts));
 }
 
 /** Returns the folder for the user's data of programs with windows: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import { membersOf, type Rule, record, TEXT } from "@bough/session-core/arguments";
 import { isAtOrBelow } from "../source/links.js";
 import type { SourceAgent, SourceEnvironment, SourceFormat, SourceResume } from "../source/source-format.js";
@@ -18,6 +19,11 @@ export interface FormatAgent {
 
 export function agentsOf(formats: readonly SourceFormat[]): readonly FormatAgent[] {
   return formats.flatMap((format) => (format.agents ?? []).map((agent) => ({ agent, format })));
+}
+
+/** The folders in which an agent keeps sessions, absolute. Without a home folder, those below it would be in the working directory: they are left out. */
+export function foldersOf(agent: SourceAgent, environment: SourceEnvironment): readonly string[] {
+  return agent.folders(environment).filter((folder) => isAbsolute(folder));
 }
 
 /** A program that can continue sessions of a format. */
@@ -40,12 +46,12 @@ export async function findResumingAgent(
 ): Promise<ResumingAgent | undefined> {
   const { FORMATS } = await import("../registry.js");
   const agents = FORMATS.find(({ name }) => name === format)?.agents ?? [];
-  const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isAtOrBelow(file, folder)));
+  const ofFile = agents.find((agent) => foldersOf(agent, environment).some((folder) => file !== undefined && isAtOrBelow(file, folder)));
   const ofName = agents.find(({ files }) => file !== undefined && files.test(file.replaceAll("\\", "/")));
   return toResuming(ofFile ?? ofName ?? agents[0], environment);
 }
 
 function toResuming(agent: SourceAgent | undefined, environment: SourceEnvironment): ResumingAgent | undefined {
   if (agent?.resume === undefined) return undefined;
-  return { name: agent.name, resume: agent.resume, folder: agent.folders(environment)[0] };
+  return { name: agent.name, resume: agent.resume, folder: foldersOf(agent, environment)[0] };
 }

@@ -5,7 +5,7 @@ import { CALLBACK, checkArgument, FILE, optional, options as optionsOf, type Rul
 import { NoSessionsFoundError, UnknownFormatError } from "../errors.js";
 import { isAtOrBelow } from "../source/links.js";
 import { type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
-import { agentsOf, ENVIRONMENT, processEnvironment } from "./agents.js";
+import { agentsOf, ENVIRONMENT, foldersOf, processEnvironment } from "./agents.js";
 import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";
 
@@ -61,7 +61,7 @@ async function importFound(
   // The readers of formats are loaded with the first import: most processes import nothing.
   const { FORMATS } = await import("../registry.js");
   const environment = options.environment ?? processEnvironment();
-  const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => agent.folders(environment));
+  const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => foldersOf(agent, environment));
   const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(file, folder));
   const run = new ImportRun(store, found, { folders, formats: FORMATS, threads, mayBeWritten }, options);
   try {

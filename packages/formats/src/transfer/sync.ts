@@ -18,7 +18,7 @@ import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "
 import { isAtOrBelow } from "../source/links.js";
 import { type FileFilter, type FoundFiles, findSourceFiles, type LeavingLink, SourceFolders } from "../source/source-folders.js";
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
-import { agentsOf, ENVIRONMENT, type FormatAgent, processEnvironment } from "./agents.js";
+import { agentsOf, ENVIRONMENT, type FormatAgent, foldersOf, processEnvironment } from "./agents.js";
 import { type FailedFile, type ImportedFileSession, type ImportProgress, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";
 import { SyncedFiles } from "./synced-files.js";
@@ -133,7 +133,7 @@ export async function findAgentFolders(environment: SourceEnvironment = processE
   checkArgument("environment", environment, ENVIRONMENT);
   const { FORMATS } = await import("../registry.js");
   return agentsOf(FORMATS).flatMap(({ agent, format }) =>
-    agent.folders(environment).map((folder) => ({
+    foldersOf(agent, environment).map((folder) => ({
       agent: agent.name,
       format: format.name,
       folder,
@@ -159,7 +159,7 @@ async function syncAgent(
   { agent, format }: FormatAgent,
   options: SyncOptions,
 ): Promise<SyncedAgent> {
-  const folders = agent.folders(options.environment ?? processEnvironment()).filter((folder) => existsSync(folder));
+  const folders = foldersOf(agent, options.environment ?? processEnvironment()).filter((folder) => existsSync(folder));
   const listed = new SourceFolders();
   const starts = folders.flatMap((root) => startsIn(root, options.paths).map((start) => ({ start, root })));
   const find = ({ start, root }: Start) =>

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openedStore, tempFolder } from "../../../../session-core/test/world/stores.js";
-import { syncSessions } from "../../../src/transfer/sync.js";
+import { findAgentFolders, syncSessions } from "../../../src/transfer/sync.js";
 import { EVERYTHING as ANTIGRAVITY, PATH as ANTIGRAVITY_PATH } from "../../antigravity/antigravity-file.js";
 import { EVERYTHING as DROID, PATH as DROID_PATH } from "../../droid/droid-file.js";
 import { EVERYTHING as GROK, PATH as GROK_PATH } from "../../grok/grok-file.js";
@@ -33,4 +33,11 @@ test("sessions of each agent are found in its own folder, named after it, and a 
   expect((await sync()).agents.flatMap(({ sessions }) => sessions.filter(({ entriesAdded }) => entriesAdded > 0))).toEqual([]);
   const { items } = await store.listSessions({ kind: "all" });
   expect(items.map(({ source }) => source?.format).toSorted()).toEqual(FILES.map(({ format }) => format));
+});
+
+test("without a home folder, no agent has one in the working directory", async () => {
+  const found = await findAgentFolders({ env: { APPDATA: "", GEMINI_CLI_HOME: "gemini" }, home: "", platform: "linux" });
+  expect(found).toEqual([]);
+  const chosen = await findAgentFolders({ env: { CLAUDE_CONFIG_DIR: "/data/claude" }, home: "", platform: "linux" });
+  expect(chosen.map(({ agent, folder }) => [agent, folder])).toEqual([["Claude Code", "/data/claude/projects"]]);
 });
