@@ -1,16 +1,16 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { type Entry, openStore, type Session, type Store } from "@bough/session-core";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 
 const WRITER = fileURLToPath(new URL("writer.mjs", import.meta.url));
 const PROCESSES = Array.from({ length: 8 }, (_, at) => `w${at}`);
 const ENTRIES = 100;
-const run = promisify(execFile);
 
 function storePath(): string {
   const folder = mkdtempSync(join(tmpdir(), "bough-concurrency-"));
@@ -18,10 +18,21 @@ function storePath(): string {
   return join(folder, "store.db");
 }
 
+/** The processes, for all tests: to start one takes as long as a hundred appends. Each opens and closes the store of the test. */
+const writers = PROCESSES.map((name) => {
+  const child = spawn(process.execPath, [WRITER, name], { stdio: ["pipe", "pipe", "inherit"] });
+  return { child, answers: createInterface({ input: child.stdout })[Symbol.asyncIterator](), ended: once(child, "exit") };
+});
+afterAll(async () => {
+  for (const { child } of writers) child.kill();
+  await Promise.all(writers.map(({ ended }) => ended));
+});
+
 /** All of them at once; gives the errors that any of them saw. */
 async function allAtOnce(what: string, path: string, sessionId: string, count = ENTRIES): Promise<readonly string[]> {
-  const writers = PROCESSES.map((name) => run(process.execPath, [WRITER, what, path, sessionId, name, String(count)]));
-  return (await Promise.all(writers)).flatMap(({ stdout }) => JSON.parse(stdout) as string[]);
+  for (const { child } of writers) child.stdin.write(`${JSON.stringify({ what, path, sessionId, count })}\n`);
+  const answers = await Promise.all(writers.map(({ answers }) => answers.next()));
+  return answers.flatMap(({ done, value }) => (done === true ? ["the process has ended"] : (JSON.parse(value) as string[])));
 }
 
 async function opened(path: string): Promise<Store> {

@@ -1,9 +1,12 @@
-// One of several processes that use one store at once. Arguments: what to do, store, session, name, how many entries.
-// It says which errors it saw, as JSON, and nothing else.
+// One of several processes that use one store at once. Its argument is its name. Each line of its input says what to do: `what`, the `path`
+// of the store, `sessionId` and `count` of entries. It opens the store, works, closes it, and prints the errors that it saw as a line of JSON.
+import { createInterface } from "node:readline";
 import { openStore, userMessage } from "@bough/session-core";
 
-const [what, path, sessionId, name, count] = process.argv.slice(2);
-const errors = [];
+const name = process.argv[2];
+let [what, path, sessionId, count] = ["", "", "", 0];
+let errors = [];
+let store;
 
 /** Does it; an error is remembered by its code. */
 async function attempt(body) {
@@ -15,17 +18,21 @@ async function attempt(body) {
   }
 }
 
-const store = await attempt(() => openStore({ path }));
-if (store !== undefined) {
-  await (what === "open-or-create" ? openEach() : what === "count" ? countUp() : appendAll());
-  await attempt(() => store.close());
+for await (const line of createInterface({ input: process.stdin })) {
+  ({ what, path, sessionId, count } = JSON.parse(line));
+  errors = [];
+  store = await attempt(() => openStore({ path }));
+  if (store !== undefined) {
+    await (what === "open-or-create" ? openEach() : what === "count" ? countUp() : appendAll());
+    await attempt(() => store.close());
+  }
+  process.stdout.write(`${JSON.stringify(errors)}\n`);
 }
-process.stdout.write(JSON.stringify(errors));
 
 /** Opens or creates each of `count` sessions, and appends one entry to it. */
 async function openEach() {
   const first = [{ kind: "entry", entry: { ...userMessage("first"), id: "first" } }];
-  for (let at = 0; at < Number(count); at += 1) {
+  for (let at = 0; at < count; at += 1) {
     await attempt(async () => {
       const session = await store.openOrCreateSession(`thread-${at}`, { title: name }, { writes: first });
       await session.append({ ...userMessage(name), id: name }, { parentId: "first" });
@@ -36,12 +43,12 @@ async function openEach() {
 /** Adds 1 to a value of the session, `count` times. */
 async function countUp() {
   const session = await store.openSession(sessionId);
-  for (let at = 0; at < Number(count); at += 1) await attempt(() => session.values.update("count", (present) => (present ?? 0) + 1));
+  for (let at = 0; at < count; at += 1) await attempt(() => session.values.update("count", (present) => (present ?? 0) + 1));
 }
 
 async function appendAll() {
   const session = await attempt(() => opened());
-  for (let at = 0; session !== undefined && at < Number(count); at += 1) {
+  for (let at = 0; session !== undefined && at < count; at += 1) {
     await attempt(() => session.append({ ...userMessage(`${name} ${at}`), id: `${name}-${at}` }, { onConflict: conflict() }));
     if (what === "upkeep" && at % 50 === 49) await attempt(() => lookAndTidy(session, at + 1));
   }

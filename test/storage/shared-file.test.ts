@@ -20,6 +20,13 @@ function folder(): string {
   return made;
 }
 
+/** Another process opens a store, appends to a session, and closes it. */
+async function writeElsewhere(path: string): Promise<void> {
+  const writing = run(process.execPath, [script("../concurrency/writer.mjs"), "w"]);
+  writing.child.stdin?.end(JSON.stringify({ what: "create", path, count: 1 }));
+  await writing;
+}
+
 test("a process that closes a store leaves the journal to one that has opened it twice and closed it once", async () => {
   const path = join(folder(), "store.db");
   const store = await openStore({ path });
@@ -27,7 +34,7 @@ test("a process that closes a store leaves the journal to one that has opened it
   const session = await store.createSession();
   await session.append(userMessage("one"));
   await (await openStore({ path })).close();
-  await run(process.execPath, [script("../concurrency/writer.mjs"), "create", path, "", "w", "1"]);
+  await writeElsewhere(path);
   expect(existsSync(`${path}-wal`)).toBe(true);
   await session.append(userMessage("two"));
   expect((await store.statistics()).sessions).toBe(2);
@@ -41,15 +48,14 @@ test("a store tells of the writes of others, and not of its own", async () => {
   onTestFinished(() => store.close());
   const told: unknown[] = [];
   const end = storageOf(store).onChange((change) => told.push(change));
-  const other = () => run(process.execPath, [script("../concurrency/writer.mjs"), "create", path, "", "w", "1"]);
   await store.createSession();
   await vi.advanceTimersByTimeAsync(1000);
   expect(told).toEqual([]);
-  await other();
+  await writeElsewhere(path);
   await vi.advanceTimersByTimeAsync(1000);
   expect(told).toEqual([{ sessionIds: null }]);
   end();
-  await other();
+  await writeElsewhere(path);
   await vi.advanceTimersByTimeAsync(1000);
   expect(told).toHaveLength(1);
 });
