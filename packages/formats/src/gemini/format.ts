@@ -50,7 +50,9 @@ function isMessage(record: JsonObject): boolean {
 }
 
 function logSession(path: string, folders: SourceFolders): SourceSession {
-  const metadata = readHeadOnce(path, folders).records.find(isConversation) ?? {};
+  const head = readHeadOnce(path, folders);
+  // The first line may have all messages of an older document, and be longer than the head.
+  const metadata = head.records.find(isConversation) ?? readDocumentHead(head, LISTS).members;
   const header = toHeader(path, metadata, folders);
   let ended: Place | undefined;
   return {

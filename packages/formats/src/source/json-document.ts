@@ -63,13 +63,14 @@ export function readDocumentHead(head: FileHead, lists: readonly string[]): { re
 /**
  * True if a file is a JSON document and not JSON Lines, also if it is large or damaged: it is one value, or its first line ends where
  * a document may have a line break, which is never inside of a text. Only one line of such a document may look like a whole value: the
- * last element of its list. Damaged values count too, because a log whose first line is torn may have other damaged lines.
+ * last element of its list. Damaged values count too, because a log whose first line is torn may have other damaged lines. The first line of
+ * a log may be longer than the head: then values follow behind it.
  */
-export function isDocument({ document, text }: FileHead): boolean {
+export function isDocument({ document, text, lines }: FileHead): boolean {
   if (document !== undefined) return true;
   const [first = "", ...others] = text.trimStart().split("\n", MOST_LINES);
   if (parseJson(first) !== undefined) return false;
-  if (others.length === 0) return true;
+  if (others.length === 0) return lines.length === 0;
   const values = others.filter((line) => /^[[{].*[\]}]\s*$/.test(line));
   return values.length < 2 && /[[{,:]\s*$/.test(first) && !endsInText(first);
 }

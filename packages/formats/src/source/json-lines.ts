@@ -218,14 +218,22 @@ export function readHead(path: string): FileHead {
   }
 }
 
-/** The lines behind the one that goes on at the end of the head; empty if there are none, as in a document without line breaks. */
+/** The lines behind the one that goes on at the end of the head; empty if there are none, or if that line ends like one of a document. */
 function textBehindHead(file: SourceFileReader): string {
   for (let at = HEAD_BYTES; at < Math.min(file.bytes, MOST_HEAD_BYTES); at += HEAD_BYTES) {
     const end = file.bytesAt(at, HEAD_BYTES).indexOf(LF);
-    if (end !== -1) return file.bytesAt(at + end + 1, HEAD_BYTES).toString("utf8");
+    if (end === -1) continue;
+    const last = file
+      .bytesAt(at + end - ENDING_BYTES, ENDING_BYTES)
+      .toString("latin1")
+      .trimEnd();
+    return /[}\]]$/.test(last) ? file.bytesAt(at + end + 1, HEAD_BYTES).toString("utf8") : "";
   }
   return "";
 }
+
+/** The end of a line in which its last character is looked for, in bytes: white space may follow. */
+const ENDING_BYTES = 16;
 
 /** By import: the start of the file that was read last. */
 const heads = new WeakMap<SourceFolders, FileHead>();

@@ -18,6 +18,14 @@ async function onlySession(records: readonly unknown[]) {
 const tree = async (...records: readonly unknown[]) => treeLines(await onlySession([header(), ...records]));
 const context = async (...records: readonly unknown[]) => contextTexts(await onlySession([header(), ...records]));
 
+test("a log whose first line has all messages of an older document is a log, however long that line is", async () => {
+  const long = "x".repeat(1_500_000);
+  const old = header({ messages: [user("u", long), gemini("g", "Read.")] });
+  const session = await onlySession([old, user("v", "And now?")]);
+  expect((await session.record()).id).toBe(header().sessionId);
+  expect((await contextTexts(session)).map((text) => text.replace(long, "x…"))).toEqual(["x…", "Read.", "And now?"]);
+});
+
 describe("messages", () => {
   test("a reply has its thoughts, its text, its calls and its usage; results in it follow it", async () => {
     const tokens = { input: 900, output: 40, cached: 800, thoughts: 10, tool: 0, total: 950 };

@@ -50,3 +50,25 @@ test.each([
   const session = only((await importedFile(name, lines)).sessions);
   expect((await session.path()).map(({ id }) => id)).toEqual(["u1", "a1"]);
 });
+
+test.each([
+  [
+    "any program",
+    "chat.jsonl",
+    [
+      { role: "user", content: "Look ".repeat(300_000) },
+      { role: "assistant", content: "Nice." },
+    ],
+  ],
+  [
+    "co-cli",
+    "2026-04-01-T100000Z-1a2b3c4d.jsonl",
+    [
+      [{ kind: "request", parts: [{ part_kind: "user-prompt", content: "Look ".repeat(300_000) }] }],
+      [{ kind: "response", parts: [{ part_kind: "text", content: "Nice." }] }],
+    ],
+  ],
+])("a log of %s whose first line is longer than what is read to detect it is no document", async (_program, name, lines) => {
+  const session = only((await importedFile(name, lines)).sessions);
+  expect((await session.path()).map(({ type }) => type)).toEqual(["message", "message"]);
+});
