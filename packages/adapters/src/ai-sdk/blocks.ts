@@ -78,36 +78,66 @@ function toJsonObject(value: object): Record<string, unknown> {
 
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]+)*;base64,(.*)$/s;
 
-/** Content of a file in any form of the SDK: base64, a URL, a data URL, bytes. */
-export type FileContent = string | URL | Uint8Array | ArrayBuffer;
-
-/** An image or file block. A content that is neither a URL nor base64 is kept as a foreign block. */
+/**
+ * An image or file block. `content`: base64, a URL, a data URL or bytes; in version 7 also with its kind, such as `{ type: "url", url }`.
+ * A content that is none of these, such as a reference to a file of the provider, is kept as a foreign block.
+ */
 export function fileBlock(
-  content: FileContent,
+  content: unknown,
   given: string | undefined,
   more: { readonly filename?: string | undefined; readonly metadata?: ProviderMetadata | undefined } = {},
 ): ImageBlock | FileBlock | ForeignBlock {
   const { filename, metadata } = more;
   const shared = { ...(filename === undefined ? {} : { filename }), ...optionsMember(metadata) };
   const text = toText(content);
+  if (text === undefined) return { type: "foreign", originalType: "file", raw: toJson({ data: content, mediaType: given, ...shared }) };
   const [, typeInUrl = "", dataInUrl] = DATA_URL.exec(text) ?? [];
-  const mediaType = given ?? (typeInUrl === "" ? "application/octet-stream" : typeInUrl);
-  if (dataInUrl === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) {
+  const isUrl = dataInUrl === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text);
+  const data = isUrl ? undefined : (dataInUrl ?? text);
+  const mediaType = wholeType(given, typeInUrl, data);
+  if (isUrl) {
     if (text.startsWith("data:") || /\s/.test(text))
       return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
     return { type: "file", mediaType, url: text, ...shared };
   }
-  const data = dataInUrl ?? text;
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
+  if (data === undefined || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
+    return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
   if (/^image\/[\w.+-]+$/.test(mediaType)) return { type: "image", data, mimeType: mediaType, ...shared };
   return { type: "file", mediaType, data, ...shared };
 }
 
-/** A URL, or base64. */
-export function toText(content: FileContent): string {
+/** A URL, or base64; undefined: neither. */
+function toText(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   if (content instanceof URL) return content.href;
-  return Buffer.from(content instanceof Uint8Array ? content : new Uint8Array(content)).toString("base64");
+  if (content instanceof Uint8Array) return Buffer.from(content).toString("base64");
+  if (content instanceof ArrayBuffer) return Buffer.from(content).toString("base64");
+  if (!isObject(content)) return undefined;
+  if (content["type"] === "text") return typeof content["text"] === "string" ? Buffer.from(content["text"]).toString("base64") : undefined;
+  return content["type"] === "data" || content["type"] === "url" ? toText(content[content["type"]]) : undefined;
+}
+
+/** The start of the base64 of an image, by its type. */
+const IMAGES = [
+  ["iVBOR", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lG", "image/gif"],
+  ["UklG", "image/webp"],
+] as const;
+
+/** The type of a file. Of one that is only said to be an image (`image`, `image/*`): that of its data URL, or what the first bytes say. */
+function wholeType(given: string | undefined, typeInUrl: string, data: string | undefined): string {
+  const isPart = given === undefined || !given.includes("/") || given.endsWith("/*");
+  if (isPart && typeInUrl !== "") return typeInUrl;
+  if (given === undefined) return "application/octet-stream";
+  if (isPart && given.startsWith("image") && data !== undefined)
+    return IMAGES.find(([start]) => data.startsWith(start))?.[1] ?? "image/png";
+  return given.includes("/") ? given : `${given}/*`;
+}
+
+/** A file that a model made while it thought: only its provider can read it. */
+export function thinkingFileBlock(content: unknown, mediaType: string, metadata: ProviderMetadata | undefined): ForeignBlock {
+  return shownBlock({ ...fileBlock(content, mediaType, { metadata }), type: "reasoning-file" });
 }
 
 /** A part that only a page shows, such as a source: stored unchanged, and never sent to a model. */

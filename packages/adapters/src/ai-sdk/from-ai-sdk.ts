@@ -1,7 +1,7 @@
 import type { AssistantBlock, ContentBlock, EntryInput } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import type { ModelMessage } from "ai";
-import { callBlock, type FileContent, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock, toText } from "./blocks.js";
+import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock, thinkingFileBlock } from "./blocks.js";
 import { providerOf, replyEntries } from "./step-entries.js";
 import { resultEntry } from "./tool-output.js";
 
@@ -46,28 +46,23 @@ function userBlock(part: UserPart): ContentBlock {
     case "text":
       return textBlock(part.text, part.providerOptions);
     case "image":
-      return fileBlock(part.image, part.mediaType ?? imageType(part.image), { metadata: part.providerOptions });
+      return fileBlock(part.image, part.mediaType ?? "image", { metadata: part.providerOptions });
     case "file":
       return fileBlock(part.data, part.mediaType, { filename: part.filename, metadata: part.providerOptions });
   }
 }
 
-/** The type of an image that comes without one: that of its data URL, or what the first bytes say. */
-function imageType(image: FileContent): string | undefined {
-  const text = toText(image);
-  if (text.startsWith("data:")) return undefined;
-  if (/^https?:/.test(text)) return "image/*";
-  const known = [
-    ["iVBOR", "image/png"],
-    ["/9j/", "image/jpeg"],
-    ["R0lG", "image/gif"],
-    ["UklG", "image/webp"],
-  ] as const;
-  return known.find(([start]) => text.startsWith(start))?.[1] ?? "image/png";
-}
-
 type AssistantContent = Extract<ModelMessage, { role: "assistant" }>["content"];
 type AssistantPart = Exclude<AssistantContent, string>[number];
+/** The parts that version 7 added: content of a kind of the provider's own, and files of its thinking. */
+type LaterPart =
+  | { readonly type: "custom"; readonly kind: string }
+  | {
+      readonly type: "reasoning-file";
+      readonly data: unknown;
+      readonly mediaType: string;
+      readonly providerOptions?: Extract<AssistantPart, { type: "file" }>["providerOptions"];
+    };
 
 function assistantEntries(content: AssistantContent, options: object): EntryInput[] {
   const parts: readonly AssistantPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -79,7 +74,7 @@ function assistantEntries(content: AssistantContent, options: object): EntryInpu
   return [...replyEntries(blocks, { stopReason, ...(provider === undefined ? {} : { provider }), ...options }), ...results];
 }
 
-function assistantBlock(part: AssistantPart): readonly AssistantBlock[] {
+function assistantBlock(part: AssistantPart | LaterPart): readonly AssistantBlock[] {
   switch (part.type) {
     case "text":
       return [textBlock(part.text, part.providerOptions)];
@@ -89,6 +84,9 @@ function assistantBlock(part: AssistantPart): readonly AssistantBlock[] {
       return [fileBlock(part.data, part.mediaType, { filename: part.filename, metadata: part.providerOptions })];
     case "tool-call":
       return [callBlock({ ...part, providerMetadata: part.providerOptions })];
+    case "reasoning-file":
+      return [thinkingFileBlock(part.data, part.mediaType, part.providerOptions)];
+    case "custom":
     case "tool-approval-request":
       return [shownBlock(part)];
     case "tool-result":

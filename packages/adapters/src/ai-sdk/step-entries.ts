@@ -10,7 +10,7 @@ import {
 } from "@bough/session-core";
 import { isObject, listIterations } from "@bough/session-core/wire";
 import type { ModelMessage } from "ai";
-import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
+import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock, thinkingFileBlock } from "./blocks.js";
 import { type AiSdkStep, isStepPart, providerName, type StepPart } from "./step.js";
 import { readStopReason } from "./stop-reason.js";
 import { errorOutput, errorText, type ModelOutput, resultEntry } from "./tool-output.js";
@@ -129,6 +129,9 @@ function replyBlock(part: StepPart): readonly AssistantBlock[] {
       return part.text === "" && part.providerMetadata === undefined ? [] : [thinkingBlock(part.text, part.providerMetadata)];
     case "file":
       return [fileBlock(part.file.base64, part.file.mediaType, { metadata: part.providerMetadata })];
+    case "reasoning-file":
+      return [thinkingFileBlock(part.file.base64, part.file.mediaType, part.providerMetadata)];
+    case "custom":
     case "source":
       return [shownBlock(part)];
     case "tool-call":

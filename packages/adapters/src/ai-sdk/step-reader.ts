@@ -85,6 +85,8 @@ export class StepReader {
         return;
       case "file":
       case "source":
+      case "custom":
+      case "reasoning-file":
       case "tool-result":
       case "tool-error":
       case "tool-approval-request":

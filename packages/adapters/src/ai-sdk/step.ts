@@ -23,10 +23,18 @@ export interface AiSdkStreamPart {
   readonly type: string;
 }
 
+/** The parts that version 7 added: content of a kind of the provider's own, and files of its thinking. */
+type LaterPart =
+  | { readonly type: "custom"; readonly kind: string; readonly providerMetadata?: ProviderMetadata }
+  | {
+      readonly type: "reasoning-file";
+      readonly file: { readonly base64: string; readonly mediaType: string };
+      readonly providerMetadata?: ProviderMetadata;
+    };
 /** A part of a step's content. */
-export type StepPart = ContentPart<ToolSet>;
+export type StepPart = ContentPart<ToolSet> | LaterPart;
 /** A part of a stream. */
-export type StreamPart = TextStreamPart<ToolSet>;
+export type StreamPart = TextStreamPart<ToolSet> | LaterPart;
 
 const STEP_PARTS = new Set<string>([
   "text",
@@ -37,6 +45,8 @@ const STEP_PARTS = new Set<string>([
   "tool-result",
   "tool-error",
   "tool-approval-request",
+  "custom",
+  "reasoning-file",
 ] satisfies StepPart["type"][]);
 
 /** True if this version knows the type of a part. The members of such parts are those of the SDK's own types. */
@@ -62,6 +72,8 @@ const STREAM_PARTS = new Set<string>([
   "finish-step",
   "abort",
   "error",
+  "custom",
+  "reasoning-file",
 ] satisfies StreamPart["type"][]);
 
 /** True if a part of a stream is recorded. */

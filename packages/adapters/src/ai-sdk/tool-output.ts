@@ -87,8 +87,13 @@ function readOutput(output: ModelOutput): ReadOutput {
 }
 
 type OutputPart = Extract<ModelOutput, { type: "content" }>["value"][number];
+/** A file as version 7 writes it. */
+type FileOutput = { readonly type: "file"; readonly data: unknown } & Pick<
+  Extract<OutputPart, { type: "file-data" }>,
+  "mediaType" | "filename" | "providerOptions"
+>;
 
-function contentBlock(part: OutputPart): ContentBlock {
+function contentBlock(part: OutputPart | FileOutput): ContentBlock {
   switch (part.type) {
     case "text":
       return textBlock(part.text, part.providerOptions);
@@ -96,6 +101,7 @@ function contentBlock(part: OutputPart): ContentBlock {
       return fileBlock(part.data, part.mediaType);
     case "image-data":
       return fileBlock(part.data, part.mediaType, { metadata: part.providerOptions });
+    case "file":
     case "file-data":
       return fileBlock(part.data, part.mediaType, { filename: part.filename, metadata: part.providerOptions });
     case "file-url":
