@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { assistantMessage, type EntryId, userMessage } from "@bough/session-core";
 import type { Page } from "playwright-core";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { claudeLines, claudeNext, claudeReply, syncedHome } from "../sync/synced-home.js";
 import { holds, openPage, useBrowser } from "./browser.js";
 import { Home } from "./home.js";
@@ -441,6 +441,35 @@ describe("a long session", () => {
     await page.keyboard.press("J");
     await page.locator("article:focus", { hasText: "Question 2004" }).waitFor();
     await most();
+  });
+
+  test("shows what did not come while the connection was lost", async () => {
+    const context = await browser().newContext({ viewport: { width: 1280, height: 800 } });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${viewer().address}long`);
+    await page.locator('.live[data-state="on"]').waitFor();
+    await page.route(/\/(?:events|block|rows|tree)\b/, (route) => route.abort());
+    const isHidden = (value: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, "hidden", { value: ${value}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+      );
+    // It connects again, as after its stream broke off.
+    await isHidden(true);
+    await isHidden(false);
+    await page.locator('.live[data-state="off"]').waitFor();
+    await Promise.all([
+      page.waitForEvent("requestfailed", (request) => request.url().includes("/block?")),
+      page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)"),
+    ]);
+    await Promise.all([
+      page.waitForEvent("requestfailed", (request) => request.url().includes("/rows?")),
+      page.evaluate("document.querySelector('#tree').scrollTop = document.querySelector('#tree').scrollHeight"),
+    ]);
+    await page.unrouteAll();
+    await page.locator('.live[data-state="on"]').waitFor();
+    await holds(page, "document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('.chunk:not(.empty)') !== null");
+    await holds(page, "document.elementFromPoint(100, innerHeight / 2)?.closest('[role=treeitem]') !== null");
   });
 
   test("says that the browser's own search finds only a part of it", async () => {

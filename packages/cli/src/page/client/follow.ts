@@ -30,6 +30,8 @@ export class Follower {
   #events: EventSource | undefined;
   #isUpdating = false;
   #isBehind = false;
+  /** Something that was asked for may not have come. */
+  #isLost = false;
   /** Entries that arrived below what the reader sees. */
   #unread = 0;
   /** Entries that the session had when the reader was last here; the line is drawn above the next one. */
@@ -85,8 +87,8 @@ export class Follower {
 
   #connect(): EventSource {
     const events = new EventSource(this.#server.address("events"));
-    events.addEventListener("open", () => this.#say("Live", "on"));
-    events.addEventListener("error", () => this.#say("Not connected", "off"));
+    events.addEventListener("open", () => this.#onOpen());
+    events.addEventListener("error", () => this.#onLost());
     events.addEventListener("message", ({ data }) => {
       const { version }: { readonly version: string } = JSON.parse(data);
       if (version === "deleted") {
@@ -95,6 +97,19 @@ export class Follower {
       } else if (version !== this.#book.state.version) void this.#update();
     });
     return events;
+  }
+
+  #onOpen(): void {
+    this.#say("Live", "on");
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    this.#book.loadNear();
+    this.#parts.onChange().catch(() => this.#onLost());
+  }
+
+  #onLost(): void {
+    this.#isLost = true;
+    this.#say("Not connected", "off");
   }
 
   #say(text: string, state: string): void {
@@ -114,7 +129,7 @@ export class Follower {
         await this.#show(await this.#server.json<BranchState>("state", { tip: tip ?? "", rows: total }));
       }
     } catch {
-      this.#say("Not connected", "off");
+      this.#onLost();
     } finally {
       this.#isUpdating = false;
     }

@@ -139,8 +139,13 @@ export class Windows implements Book {
       this.#near.delete(block);
       block.box.remove();
     }
-    for (const block of this.#near) void this.#load(block);
+    this.loadNear();
     this.#changed();
+  }
+
+  /** Fills the blocks near the screen that are not up to date, as after a time in which the server did not answer. */
+  loadNear(): void {
+    for (const block of this.#near) void this.#load(block);
   }
 
   #changed(): void {
