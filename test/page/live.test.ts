@@ -145,6 +145,19 @@ describe("the page of a session that goes on", () => {
     for (const text of ["a", "b", "c"]) await article(page, `While away ${text}`).waitFor();
   });
 
+  test("keeps how far it was read in another tab", async () => {
+    await write(...long("Old", 12));
+    const page = await open();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.locator('.live[data-state="on"]').waitFor();
+    await other.keyboard.press("G");
+    await holds(other, `localStorage.getItem("bough-seen:${id}") === "12"`);
+    await page.evaluate(`Storage.prototype.setItem = function (key, value) { globalThis.kept = value }; scrollTo(0, 200)`);
+    await holds(page, "globalThis.kept !== undefined");
+    expect(await page.evaluate("globalThis.kept")).toBe("12");
+  });
+
   test("says that the session goes on on another branch, and leads there", async () => {
     const [first = ""] = await write("Start", "Done");
     const page = await open();

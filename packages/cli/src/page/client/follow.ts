@@ -65,7 +65,8 @@ export class Follower {
   /** Remembers how far the reader has read. `step`: the last one on screen. */
   read(step: number): void {
     if (document.hidden) return;
-    const seen = this.#isAtEnd ? this.#book.state.total : Math.max(this.#seen, step + 1);
+    // The same session may have been read further in another tab.
+    const seen = this.#isAtEnd ? this.#book.state.total : Math.max(this.#seen, Number(readKept(this.#key) ?? 0), step + 1);
     if (seen === this.#seen) return;
     this.#seen = seen;
     keep(this.#key, String(seen));
