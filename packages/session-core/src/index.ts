@@ -59,6 +59,7 @@ export {
 } from "./context/converters/openai-chat.js";
 export {
   type OpenAiCompactionItem,
+  type OpenAiHostedItem,
   type OpenAiOutputMessage,
   type OpenAiReasoningItem,
   type OpenAiResponsesInput,
