@@ -93,7 +93,7 @@ export type AnthropicMessage =
   | { readonly role: "assistant"; readonly content: AnthropicAssistantBlock[] };
 
 /** The fields of a Messages request that come from a context; spread them into the request. */
-export interface AnthropicPrompt {
+export interface AnthropicPrompt<Message = AnthropicMessage> {
   readonly system?: string;
-  readonly messages: AnthropicMessage[];
+  readonly messages: Message[];
 }

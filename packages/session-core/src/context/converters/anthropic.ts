@@ -48,9 +48,13 @@ import { FILES_FOLLOW, IMAGES_FOLLOW, OPENING } from "./templates.js";
  * Newer models bind signed thinking to what stands before it, and reject it once that has changed. For them the thinking of another
  * model and that of `context.staleThinking` is left out.
  *
+ * `Message`: the type of a message in the SDK that sends it. No version of the SDK has the type of every block that the API has returned, so
+ * the compiler does not compare the two.
+ *
  * @example
- * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic(context) });
+ * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic<Anthropic.MessageParam>(context) });
  */
+export function toAnthropic<Message = AnthropicMessage>(context: SessionContext, options?: ThinkingOptions): AnthropicPrompt<Message>;
 export function toAnthropic(context: SessionContext, options: ThinkingOptions = {}): AnthropicPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
   checkArgument("options", options, THINKING_OPTIONS);

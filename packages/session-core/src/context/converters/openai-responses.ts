@@ -87,9 +87,9 @@ export type OpenAiResponsesItem =
   | OpenAiHostedItem;
 
 /** The fields of a Responses request that come from a context; spread them into the request. */
-export interface OpenAiResponsesInput {
+export interface OpenAiResponsesInput<Item = OpenAiResponsesItem> {
   readonly instructions?: string;
-  readonly input: OpenAiResponsesItem[];
+  readonly input: Item[];
 }
 
 /**
@@ -103,9 +103,14 @@ export interface OpenAiResponsesInput {
  * others. PDFs are sent; other files that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
  * summary as text.
  *
+ * `Item`: the type of an item in the SDK that sends it. No version of the SDK has the type of every item that the API has returned, so the
+ * compiler does not compare the two.
+ *
  * @example
- * await openai.responses.create({ model, store: false, include: ["reasoning.encrypted_content"], ...toOpenAiResponses(context) });
+ * const input = toOpenAiResponses<OpenAI.Responses.ResponseInputItem>(context);
+ * await openai.responses.create({ model, store: false, include: ["reasoning.encrypted_content"], ...input });
  */
+export function toOpenAiResponses<Item = OpenAiResponsesItem>(context: SessionContext): OpenAiResponsesInput<Item>;
 export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput {
   checkArgument("context", context, SESSION_CONTEXT);
   const instructions = systemText(context);
