@@ -14,7 +14,7 @@ import { drawing, MUTATIONS, mutated } from "./mutations.js";
 const mutations = fc.array(fc.record({ name: fc.constantFrom(...MUTATIONS), seed: fc.nat() }), { minLength: 1, maxLength: 3 });
 
 /** How many mutated documents are tried; the attack `properties` tries more. */
-const RUNS = 120;
+const RUNS = 60;
 
 /**
  * The property of every format whose files are JSON documents: of any mutation of a document with an element a line, each element is an

@@ -87,7 +87,7 @@ async function attempted(store: Store, path: string): Promise<ImportReport | Bou
 const mutations = fc.array(fc.record({ name: fc.constantFrom(...MUTATIONS), seed: fc.nat() }), { minLength: 1, maxLength: 3 });
 
 /** How many mutated files of each format are tried; the attack `properties` tries more. */
-const RUNS = 120;
+const RUNS = 60;
 
 /**
  * The property of every format whose records are lines: of any mutation of its files, each line is an entry, merged, an annotation
