@@ -26,7 +26,7 @@ const keyedRows = pgQuery<{ session: SessionId; after: number; limit: number }, 
 const setKeys = pgQuery<{ session: SessionId; seqs: readonly number[]; origins: readonly (string | null)[] }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE entry SET origin = given.origin FROM unnest(${p.seqs}::integer[], ${p.origins}::text[]) AS given (seq, origin)
-    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
+    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = ANY(${p.seqs}::integer[]) AND entry.seq = given.seq`),
 );
 const forks = pgQuery<Record<never, never>, { id: SessionId; parent: SessionId }>(({ sql, p }) =>
   pgRaw(sql<{ id: SessionId; parent: SessionId }>`

@@ -19,7 +19,7 @@ import {
   toEntryKind,
   toEntrySeq,
 } from "@bough/session-core/engine";
-import type { RawBuilder, Sql } from "kysely";
+import { type RawBuilder, type Sql, sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
 import { type Always, type PgEntry, pgQuery, pgRaw } from "./query.js";
 import { MAX_SEQ } from "./runs.js";
@@ -32,14 +32,15 @@ type PayloadRow = Pick<PgEntry, "seq" | "kind" | "payload">;
 /** The columns of an entry, and the id of its parent. */
 export type EntryRow = PayloadRow & Pick<PgEntry, "created_at_ms"> & { readonly id: EntryId; readonly parent_id: EntryId | null };
 
-/** The columns of an `EntryRow`, for SQL on the table `entry`. The parent is looked up for each row: a join could read the whole session. */
+/** The columns of an `EntryRow`, for SQL on the table `entry`. The parent is looked up for each row, as in `entriesFrom`. */
 export const ENTRY_COLUMNS = `entry.seq, entry.kind, entry.payload, entry.created_at_ms, entry.id, (SELECT parent.id FROM entry AS parent
-  WHERE parent.tenant = entry.tenant AND parent.session_id = entry.session_id AND parent.seq = entry.parent_seq) AS parent_id`;
+  WHERE parent.tenant = entry.tenant AND parent.session_id = entry.session_id AND parent.seq >= entry.parent_seq AND parent.seq <= entry.parent_seq
+  ORDER BY parent.seq LIMIT 1) AS parent_id`;
 
 /**
  * SQL of the entries of a session from one number or id to another, which can be columns of the tables before it. The server expects that a
- * session has as many entries as the average one, or one if it has no statistics yet, and would read a long one whole. `OFFSET 0` keeps it from
- * joining in another way; the range and its order, from choosing another index.
+ * session has as many entries as the average one of all tenants, divided by their number, or one if it has no statistics yet, and would read a
+ * long one whole. `OFFSET 0` keeps it from joining in another way; the range and its order, from choosing another index.
  */
 export function entriesFrom(
   sql: Sql,
@@ -50,6 +51,24 @@ export function entriesFrom(
 ): RawBuilder<unknown> {
   const column = sql.ref(`entry.${key}`);
   return sql`(SELECT * FROM entry WHERE ${ofSession(sql, p, "entry")} AND ${column} >= ${from} AND ${column} <= ${to} ORDER BY ${column} OFFSET 0)`;
+}
+
+/** SQL of the entry of any session with a number or an id, which can be columns of the tables before it; as in `entriesFrom`. */
+export function entryNamed(
+  tenant: unknown,
+  session: RawBuilder<unknown>,
+  key: "seq" | "id",
+  name: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  // The columns may be those of another row of the same table.
+  const column = sql.ref(`named.${key}`);
+  return sql`(SELECT * FROM entry AS named WHERE named.tenant = ${tenant} AND named.session_id = ${session} AND ${column} >= ${name} AND ${column} <= ${name}
+      ORDER BY ${column} OFFSET 0)`;
+}
+
+/** SQL that joins the entry that each row of a table before it names by its columns `session_id` and `seq`. */
+export function joinNamed(tenant: unknown, rows: string): RawBuilder<unknown> {
+  return sql`CROSS JOIN LATERAL ${entryNamed(tenant, sql.ref(`${rows}.session_id`), "seq", sql.ref(`${rows}.seq`))} AS entry`;
 }
 
 /** The same, joined to the tables before it. */

@@ -21,7 +21,7 @@ import {
 } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database } from "./database.js";
-import { joinEntries } from "./entries.js";
+import { entriesFrom, joinEntries } from "./entries.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
 
@@ -95,7 +95,7 @@ const leafOf = pgQuery<KeyParameters & { name: string }, FoundLeaf>(({ sql, p })
     SELECT session.seq AS session_seq, session.last_seq, session.cwd, session.first_text, leaf.name IS NOT NULL AS has_leaf, ${stateColumns(sql, "entry")}
     FROM session
       LEFT JOIN leaf ON ${ofSession(sql, p, "leaf")} AND leaf.name = ${p.name}
-      LEFT JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = leaf.entry_seq
+      LEFT JOIN LATERAL ${entriesFrom(sql, p, "seq", sql`leaf.entry_seq`)} AS entry ON TRUE
     WHERE ${ofSession(sql, p, "session")} AND session.seq = coalesce(${p.sessionSeq}::bigint, session.seq)`),
 );
 
@@ -236,7 +236,7 @@ const factRows = pgQuery<FactParameters, FactRow>(({ sql, p }) => {
   const noState = sql`NULL::integer, NULL::integer, NULL::integer, NULL::integer, NULL::integer`;
   return pgRaw(sql<FactRow>`
     SELECT 'leaf' AS what, leaf.name, NULL::text AS text, ${entry} FROM leaf
-      LEFT JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = leaf.entry_seq
+      LEFT JOIN LATERAL ${entriesFrom(sql, p, "seq", sql`leaf.entry_seq`)} AS entry ON TRUE
       WHERE ${ofSession(sql, p, "leaf")} AND leaf.name = ANY(${p.leaves}::text[])
     UNION ALL
     SELECT 'entry', NULL, CASE WHEN entry.id = ANY(${p.written}::text[]) THEN entry.payload END, ${entry}

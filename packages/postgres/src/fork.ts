@@ -3,7 +3,7 @@ import * as records from "@bough/session-core/engine";
 import { type EntrySeq, EntryTotals, factsOf, forkTitle, newFork, toEntrySeq, withoutForeignBranch } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
-import { NO_ENTRY, parsePayload } from "./entries.js";
+import { joinEntries, NO_ENTRY, parsePayload } from "./entries.js";
 import { type LockedSession, lockSession, readLeaf } from "./facts.js";
 import type { FirstWrites } from "./planned-session.js";
 import { type Always, type PgEntry, type PgTables, pgQuery, pgRaw } from "./query.js";
@@ -91,10 +91,11 @@ const putPayload = pgQuery<{ session: SessionId; seq: EntrySeq; json: string; by
     UPDATE entry SET payload = ${p.json}, payload_bytes = ${p.bytes}, preview = ${p.preview}
     WHERE ${ofSession(sql, p, "entry")} AND seq = ${p.seq}::integer`),
 );
+// With the list, the server reads a session once for a page, whatever it knows of its length, and not once for each entry of the page.
 const putPreviews = pgQuery<{ session: SessionId; seqs: readonly number[]; previews: readonly string[] }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE entry SET preview = given.preview FROM unnest(${p.seqs}::integer[], ${p.previews}::text[]) AS given (seq, preview)
-    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
+    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = ANY(${p.seqs}::integer[]) AND entry.seq = given.seq`),
 );
 
 /** The number of entries of a copy that one statement reads. */
@@ -299,7 +300,7 @@ const copyEntries = pgQuery<PathCopy>(({ sql, p }) => {
   return pgRaw(sql`
     WITH RECURSIVE ${pathTables(sql, p)}
     ${copyInto(sql, p, "entry", ENTRY, numbered)}
-    FROM moved JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq BETWEEN moved.first AND moved.last
+    FROM moved ${joinEntries(sql, p, "seq", sql`moved.first`, sql`moved.last`)}
       ${sql.join(joins, sql` `)}`);
 });
 
@@ -307,9 +308,8 @@ function onPath(table: "label" | "entry_token_count", columns: Readonly<Record<s
   return pgQuery<PathCopy>(({ sql, p }) =>
     pgRaw(sql`
       WITH RECURSIVE ${pathTables(sql, p)}
-      ${copyInto(sql, p, table, columns, (column) => sql`${column} + moved.by`)}
-      FROM moved JOIN ${sql.table(table)} ON ${ofSession(sql, p, table)}
-        AND ${sql.ref(`${table}.entry_seq`)} BETWEEN moved.first AND moved.last`),
+      ${copyInto(sql, p, table, columns, () => sql`path.seq`)}
+      FROM path JOIN ${sql.table(table)} ON ${ofSession(sql, p, table)} AND ${sql.ref(`${table}.entry_seq`)} = path.old`),
   );
 }
 

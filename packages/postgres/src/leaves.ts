@@ -3,6 +3,7 @@ import * as records from "@bough/session-core/engine";
 import { assertLeafName, EMPTY_PATH, type EntrySeq, type PathState, rowLimit } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
+import { entriesFrom } from "./entries.js";
 import * as state from "./facts.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
@@ -53,7 +54,7 @@ export async function openLockedLeaf(transaction: Database, session: LockedSessi
 
 /** SQL of the id of the entry with a number; NULL for NULL. */
 function idAt(sql: Sql, p: Always & KeyParameters, seq: string): RawBuilder<unknown> {
-  return sql`(SELECT entry.id FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.seq = ${sql.ref(seq)})`;
+  return sql`(SELECT id FROM ${entriesFrom(sql, p, "seq", sql.ref(seq))} AS entry)`;
 }
 
 const leafRows = pgQuery<KeyParameters, records.LeafRecord>(({ sql, p }) =>

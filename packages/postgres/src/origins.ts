@@ -4,6 +4,7 @@ import {
   type ClaimEntry,
   decideOriginals,
   type EntrySeq,
+  groupBy,
   type Holder,
   isClaimProven,
   listClaims,
@@ -14,8 +15,10 @@ import {
   type SessionKey,
   type SharedEntry,
 } from "@bough/session-core/engine";
+import type { Sql } from "kysely";
 import type { Database } from "./database.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { entryNamed, joinNamed } from "./entries.js";
+import { type Always, pgQuery, pgRaw } from "./query.js";
 import { startsAndIs } from "./schema.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 import { PAYLOAD_PAGE, parseUndamaged, recountUsage } from "./usage.js";
@@ -99,18 +102,22 @@ async function followNew(transaction: Database, session: SessionId, first: numbe
   if ((await transaction.get(anyReferring, referring)) !== undefined) await transaction.run(setReferring, { ...referring, first });
 }
 
+/** SQL of the entry to which an entry refers. */
+const referredBy = (sql: Sql, p: Always & Referring) =>
+  entryNamed(p.tenant, sql`${p.session}`, "id", sql`substr(entry.origin, ${p.length}::integer + 1)`);
+
 const setReferred = pgQuery<Referring & { of: SessionId; first: number }>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE entry SET origin = known.origin FROM entry AS known
+    UPDATE entry SET origin = (SELECT known.origin FROM ${referredBy(sql, p)} AS known)
     WHERE entry.tenant = ${p.tenant} AND entry.session_id = ${p.of} AND entry.seq >= ${p.first}::integer
       AND entry.origin >= ${p.from} AND entry.origin < ${p.until}
-      AND ${ofSession(sql, p, "known")} AND known.id = substr(entry.origin, ${p.length}::integer + 1) AND known.origin IS NOT NULL`),
+      AND EXISTS (SELECT 1 FROM ${referredBy(sql, p)} AS known WHERE known.origin IS NOT NULL)`),
 );
 const setReferring = pgQuery<Referring & { first: number }>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE entry SET origin = known.origin FROM entry AS known
-    WHERE ${ofSession(sql, p, "known")} AND known.seq >= ${p.first}::integer AND known.origin IS NOT NULL
-      AND entry.tenant = ${p.tenant} AND entry.origin = ${p.from} || known.id`),
+    UPDATE entry SET origin = (SELECT known.origin FROM ${referredBy(sql, p)} AS known)
+    WHERE entry.tenant = ${p.tenant} AND entry.origin >= ${p.from} AND entry.origin < ${p.until}
+      AND EXISTS (SELECT 1 FROM ${referredBy(sql, p)} AS known WHERE known.seq >= ${p.first}::integer AND known.origin IS NOT NULL)`),
 );
 
 const parentOf = pgQuery<{ session: SessionId }, { parent: SessionId }>(({ sql, p }) =>
@@ -124,13 +131,15 @@ const childrenOf = pgQuery<{ session: SessionId }, { child: SessionId }>(({ sql,
 );
 
 // A key of a content has no space; a reference is certain, and stays.
-const setOfParent = pgQuery<{ session: SessionId; from: number; parent: SessionId; origins: string }>(({ sql, p }) =>
-  pgRaw(sql`
-    UPDATE entry SET origin = coalesce(known.origin, ${p.origins}::text || known.id) FROM entry AS known
+const setOfParent = pgQuery<{ session: SessionId; from: number; parent: SessionId; origins: string }>(({ sql, p }) => {
+  const inParent = entryNamed(p.tenant, sql`${p.parent}`, "id", sql`entry.id`);
+  const ofParent = sql`SELECT coalesce(known.origin, ${p.origins}::text || known.id) AS origin FROM ${inParent} AS known
+      WHERE known.created_at_ms = entry.created_at_ms`;
+  return pgRaw(sql`
+    UPDATE entry SET origin = (${ofParent})
     WHERE ${ofSession(sql, p, "entry")} AND entry.seq >= ${p.from}::integer AND strpos(entry.origin, ' ') = 0
-      AND known.tenant = ${p.tenant} AND known.session_id = ${p.parent} AND known.id = entry.id AND known.created_at_ms = entry.created_at_ms
-      AND entry.origin IS DISTINCT FROM coalesce(known.origin, ${p.origins}::text || known.id)`),
-);
+      AND EXISTS (SELECT 1 FROM (${ofParent}) AS found WHERE found.origin <> entry.origin)`);
+});
 type KnownEntry = { readonly id: EntryId; readonly at: number; readonly origin: string };
 
 const newEntries = pgQuery<{ session: SessionId; from: number }, KnownEntry>(({ sql, p }) =>
@@ -224,17 +233,16 @@ const entriesReferredTo = pgQuery<References, Shared>(({ sql, p }) =>
   pgRaw(sql<Shared>`
     SELECT asked.origin, entry.session_id AS session, entry.seq, entry.inherited
     FROM unnest(${p.origins}::text[], ${p.sessions}::text[], ${p.ids}::text[]) AS asked (origin, session_id, id)
-    JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.id = asked.id WHERE entry.origin IS NULL`),
+    CROSS JOIN LATERAL ${entryNamed(p.tenant, sql`asked.session_id`, "id", sql`asked.id`)} AS entry WHERE entry.origin IS NULL`),
 );
 const holdersOf = pgQuery<{ sessions: readonly SessionId[] }, Holder>(({ sql, p }) =>
   pgRaw(sql<Holder>`
     SELECT session_id AS "sessionId", parent_session_id AS "parentId", created_at_ms AS "createdAtMs", active_at_ms AS "activeAtMs", seq AS arrival
     FROM session WHERE tenant = ${p.tenant} AND session_id = ANY(${p.sessions}::text[])`),
 );
-const markEntries = pgQuery<{ sessions: readonly SessionId[]; seqs: readonly number[]; inherited: boolean }>(({ sql, p }) =>
-  pgRaw(sql`
-    UPDATE entry SET inherited = ${p.inherited} FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS given (session_id, seq)
-    WHERE entry.tenant = ${p.tenant} AND entry.session_id = given.session_id AND entry.seq = given.seq`),
+// A list of numbers, not a join: where the server does not know how many entries a session has, it would read all of them for each number.
+const markEntries = pgQuery<{ session: SessionId; seqs: readonly number[]; inherited: boolean }>(({ sql, p }) =>
+  pgRaw(sql`UPDATE entry SET inherited = ${p.inherited} WHERE ${ofSession(sql, p, "entry")} AND entry.seq = ANY(${p.seqs}::integer[])`),
 );
 const lockSessions = pgQuery<{ sessions: readonly SessionId[] }>(({ sql, p }) =>
   pgRaw(sql`
@@ -276,13 +284,11 @@ interface ClaimRow extends Pick<Shared, "session" | "seq"> {
 const claimedEntries = pgQuery<{ sessions: readonly SessionId[]; seqs: readonly number[] }, ClaimRow>(({ sql, p }) =>
   pgRaw(sql<ClaimRow>`
     SELECT entry.session_id AS session, entry.seq, entry.id, entry.created_at_ms AS "createdAtMs", entry.kind, entry.payload
-    FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
-    JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq`),
+    FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq) ${joinNamed(p.tenant, "asked")}`),
 );
 const dropClaims = pgQuery<{ session: SessionId; seqs: readonly number[] }>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE entry SET origin = NULL, inherited = false FROM unnest(${p.seqs}::integer[]) AS given (seq)
-    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
+    UPDATE entry SET origin = NULL, inherited = false WHERE ${ofSession(sql, p, "entry")} AND entry.seq = ANY(${p.seqs}::integer[])`),
 );
 
 /**
@@ -330,11 +336,13 @@ function placeKey({ session, seq }: Pick<Shared, "session" | "seq">): string {
 }
 
 async function mark(transaction: Database, changed: readonly ChangedEntry<SessionId>[], inherited: boolean): Promise<void> {
-  const entries = changed.filter((entry) => entry.inherited === inherited);
-  for (let at = 0; at < entries.length; at += AT_ONCE) {
-    const part = entries.slice(at, at + AT_ONCE);
-    await transaction.run(markEntries, { sessions: part.map(({ session }) => session), seqs: part.map(({ seq }) => seq), inherited });
-  }
+  const marked = groupBy(
+    changed.filter((entry) => entry.inherited === inherited),
+    ({ session }) => session,
+  );
+  for (const [session, entries] of marked)
+    for (let at = 0; at < entries.length; at += AT_ONCE)
+      await transaction.run(markEntries, { session, seqs: entries.slice(at, at + AT_ONCE).map(({ seq }) => seq), inherited });
 }
 
 interface Deciding {

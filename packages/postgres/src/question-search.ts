@@ -31,6 +31,7 @@ import {
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
+import { joinNamed } from "./entries.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { entryWords, isSecured } from "./search-entries.js";
 import { readLabels } from "./search-labels.js";
@@ -311,7 +312,7 @@ async function readAnswers(
           SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes, entry.depth, entry.kind FROM ${from}
           WHERE ${where} AND ${condition}
           ORDER BY ${BY_AGE_OF_ENTRY} LIMIT ${sql.lit(MOST_READ)}) AS chosen
-        JOIN entry ON entry.tenant = ${tenant} AND entry.session_id = chosen.session_id AND entry.seq = chosen.seq
+        ${joinNamed(tenant, "chosen")}
         CROSS JOIN ${unpacked}`),
     {},
   );

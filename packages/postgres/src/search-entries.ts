@@ -12,6 +12,7 @@ import {
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
+import { joinNamed } from "./entries.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { BY_AGE, BY_AGE_OF_ENTRY, byAge, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
 import {
@@ -161,7 +162,7 @@ async function findIndexed(
           newest AS (SELECT * FROM whole ORDER BY ${BY_AGE} LIMIT ${RANKED})
         SELECT counted.*, (SELECT count(*) FROM whole) AS whole, (SELECT count(*) FROM (${rows(unsure)}) AS unsure) > 0 AS has_unsure,
           (SELECT json_agg(json_build_array(newest.session_id, newest.seq, newest.created_at_ms, ${ranksOf(terms, database.tenant)}))::text
-           FROM newest JOIN entry ON entry.tenant = ${database.tenant} AND entry.session_id = newest.session_id AND entry.seq = newest.seq
+           FROM newest ${joinNamed(database.tenant, "newest")}
            CROSS JOIN LATERAL (SELECT entry.words || ''::tsvector AS words OFFSET 0) AS unpacked) AS ranked
         FROM (SELECT count(*) AS total, max(created_at_ms) AS newest_ms FROM ${hasParts ? sql`(${rows(any)}) AS any_part` : sql`whole`}) AS counted`),
     {},

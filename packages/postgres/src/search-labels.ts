@@ -2,6 +2,7 @@ import type { SearchRequest } from "@bough/session-core";
 import { includesLabels, type LabelRow, type Matching, matchLabels } from "@bough/session-core/engine";
 import { sql } from "kysely";
 import type { Database } from "./database.js";
+import { entryNamed } from "./entries.js";
 import { pgDynamicQuery } from "./query.js";
 import { type FoundEntry, findCopies } from "./search-rows.js";
 import { searchedCopies } from "./search-words.js";
@@ -31,14 +32,14 @@ export async function findLabelled(
 export function readLabels(database: Database, request: SearchRequest, untilMs: number | null): Promise<readonly LabelRow[]> {
   const { where } = searchedCopies(request, database.tenant, untilMs);
   const ofSession = request.sessionId === undefined ? sql`` : sql`AND label.session_id = ${request.sessionId}`;
-  // OFFSET 0: each label looks up its entry. Otherwise the planner may read all entries of a session.
+  const entry = entryNamed(sql`label.tenant`, sql`label.session_id`, "seq", sql`label.entry_seq`);
   return database.all(
     pgDynamicQuery(sql<LabelRow>`
         SELECT label.label, found.seq, found.session_id, found.created_at_ms, found.origin FROM label CROSS JOIN LATERAL (
           SELECT entry.seq, entry.session_id, entry.created_at_ms, entry.inherited, session.seq AS session_seq,
             coalesce(entry.origin, entry.session_id || ' ' || entry.id) AS origin
-          FROM entry JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id
-          WHERE entry.session_id = label.session_id AND entry.seq = label.entry_seq AND ${where} OFFSET 0) AS found
+          FROM ${entry} AS entry JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id
+          WHERE ${where} OFFSET 0) AS found
         WHERE label.tenant = ${database.tenant} ${ofSession}
         ORDER BY found.inherited, found.session_seq, found.session_id, found.seq`),
     {},

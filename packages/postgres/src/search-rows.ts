@@ -17,6 +17,7 @@ import {
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
+import { entryNamed, joinNamed } from "./entries.js";
 import { type PgEntry, pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { candidatesCondition, matches, searchedSessions, type WordParts, type WordsColumn } from "./search-words.js";
 
@@ -52,7 +53,7 @@ const hitRows = pgQuery<Keys & { snippets: boolean }, HitRow>(({ sql: text, p })
     SELECT entry.session_id, entry.seq, entry.id, entry.kind, entry.created_at_ms, entry.is_private,
       CASE WHEN ${p.snippets}::boolean THEN entry.payload ELSE '' END AS payload, session.title AS session_title
     FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
-    JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq
+    ${joinNamed(p.tenant, "asked")}
     JOIN session ON session.tenant = ${p.tenant} AND session.session_id = entry.session_id`),
 );
 
@@ -84,12 +85,12 @@ const copiesOf = pgQuery<Keys, CopyRow>(({ sql: text, p }) =>
     WITH hit AS MATERIALIZED (
       SELECT entry.session_id, entry.seq, coalesce(entry.origin, entry.session_id || ' ' || entry.id) AS origin
       FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
-      JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq)
+      ${joinNamed(p.tenant, "asked")})
     SELECT hit.session_id, hit.seq, other.session_id AS "sessionId", other.id AS "entryId", other.seq AS "copySeq" FROM hit
       JOIN entry AS other ON other.tenant = ${p.tenant} AND other.origin = hit.origin AND other.session_id <> hit.session_id
     UNION ALL
     SELECT hit.session_id, hit.seq, other.session_id, other.id, other.seq FROM hit
-      JOIN entry AS other ON other.tenant = ${p.tenant} AND other.session_id = split_part(hit.origin, ' ', 1) AND other.id = split_part(hit.origin, ' ', 2)
+      CROSS JOIN LATERAL ${entryNamed(p.tenant, text`split_part(hit.origin, ' ', 1)`, "id", text`split_part(hit.origin, ' ', 2)`)} AS other
       WHERE other.origin IS NULL AND other.session_id <> hit.session_id`),
 );
 
@@ -117,7 +118,7 @@ const payloadRows = pgQuery<Keys, PayloadRow>(({ sql: text, p }) =>
   pgRaw(text<PayloadRow>`
     SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.kind, entry.payload
     FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
-    JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq`),
+    ${joinNamed(p.tenant, "asked")}`),
 );
 
 /** An entry to scan. */

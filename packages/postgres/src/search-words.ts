@@ -257,9 +257,10 @@ function isFirstCopy(request: SearchRequest): RawBuilder<boolean> {
         AND (NOT other.inherited OR (session.seq, session.session_id) < (
           SELECT own.seq, own.session_id FROM session AS own WHERE own.tenant = entry.tenant AND own.session_id = entry.session_id)) AND ${allOf(places)})
     AND NOT EXISTS (
-      SELECT 1 FROM session JOIN entry AS other ON other.tenant = session.tenant AND other.session_id = session.session_id
-      WHERE session.tenant = entry.tenant AND session.session_id = split_part(entry.origin, ' ', 1)
-        AND other.id = split_part(entry.origin, ' ', 2) AND other.origin IS NULL AND ${allOf(places)}))`;
+      SELECT 1 FROM session CROSS JOIN LATERAL (
+        SELECT other.origin FROM entry AS other WHERE other.tenant = session.tenant AND other.session_id = session.session_id
+          AND other.id >= split_part(entry.origin, ' ', 2) AND other.id <= split_part(entry.origin, ' ', 2) ORDER BY other.id OFFSET 0) AS other
+      WHERE session.tenant = entry.tenant AND session.session_id = split_part(entry.origin, ' ', 1) AND other.origin IS NULL AND ${allOf(places)}))`;
 }
 
 /** The sessions whose titles a request allows. */
@@ -302,9 +303,10 @@ const RESULT_REACH = 200;
  */
 function touches(path: string): RawBuilder<boolean> {
   return sql`(${callsOn(path, sql`entry.file_operations`, sql`TRUE`)} OR (entry.call_id IS NOT NULL AND EXISTS (
-    SELECT 1 FROM entry AS call WHERE call.tenant = entry.tenant AND call.session_id = entry.session_id
-      AND call.seq BETWEEN entry.seq - ${sql.lit(RESULT_REACH)} AND entry.seq
-      AND ${callsOn(path, sql`call.file_operations`, sql`strpos(operation::text, to_json(entry.call_id)::text) > 0`)})))`;
+    SELECT 1 FROM (
+      SELECT call.file_operations FROM entry AS call WHERE call.tenant = entry.tenant AND call.session_id = entry.session_id
+        AND call.seq BETWEEN entry.seq - ${sql.lit(RESULT_REACH)} AND entry.seq ORDER BY call.seq OFFSET 0) AS call
+      WHERE ${callsOn(path, sql`call.file_operations`, sql`strpos(operation::text, to_json(entry.call_id)::text) > 0`)})))`;
 }
 
 function callsOn(path: string, operations: RawBuilder<unknown>, which: RawBuilder<unknown>): RawBuilder<boolean> {

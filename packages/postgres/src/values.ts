@@ -3,14 +3,14 @@ import type * as records from "@bough/session-core/engine";
 import { assertTokenCounts, keyBounds, parseEncoded, rowLimit } from "@bough/session-core/engine";
 import type { Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
+import { joinEntries } from "./entries.js";
 import { type Always, pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { isWritable, type KeyParameters, keyParameters, ofSession, requireSession, rowsOf, sessionExists } from "./session-key.js";
 
 const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
   pgRaw(sql<records.Label>`
-    SELECT (SELECT entry.id FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.seq = label.entry_seq) AS "entryId",
-      label.label, label.created_at_ms AS "createdAtMs"
-    FROM label
+    SELECT entry.id AS "entryId", label.label, label.created_at_ms AS "createdAtMs"
+    FROM label ${joinEntries(sql, p, "seq", sql`label.entry_seq`)}
     WHERE ${ofSession(sql, p, "label")} AND ${sessionExists(sql, p)} ORDER BY label.entry_seq`),
 );
 

@@ -15,6 +15,7 @@ import {
 } from "@bough/session-core/engine";
 import { parseJson } from "@bough/session-core/wire";
 import type { Database, PgDatabase } from "./database.js";
+import { entryNamed, joinEntries } from "./entries.js";
 import type { RunFact } from "./facts.js";
 import type { NewRun } from "./planned-session.js";
 import { type PgEntry, pgQuery, pgRaw } from "./query.js";
@@ -108,8 +109,8 @@ async function checkSession(database: PgDatabase, session: SessionId): Promise<r
 
 const otherWords = pgQuery<Session & { seqs: readonly number[]; words: readonly string[] }, { seq: EntrySeq }>(({ sql, p }) =>
   pgRaw(sql<{ seq: EntrySeq }>`
-    SELECT entry.seq FROM unnest(${p.seqs}::integer[], ${p.words}::text[]) AS given (seq, words)
-      JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = given.seq AND entry.words <> given.words::tsvector`),
+    SELECT entry.seq FROM unnest(${p.seqs}::integer[], ${p.words}::text[]) AS given (seq, words) ${joinEntries(sql, p, "seq", sql`given.seq`)}
+    WHERE entry.words <> given.words::tsvector`),
 );
 
 /** Entries whose words in the index are not those of their payload. */
@@ -153,8 +154,8 @@ const wrongOrigins = pgQuery<Session & { first: number; last: number }, WrongOri
         CASE WHEN known.origin IS NULL AND NOT known.inherited THEN known.session_id ELSE (
           SELECT min(other.session_id) FROM entry AS other
           WHERE other.tenant = entry.tenant AND other.origin = entry.origin AND other.session_id <> entry.session_id AND NOT other.inherited) END AS other
-      FROM entry LEFT JOIN entry AS known ON strpos(entry.origin, ' ') > 0 AND known.tenant = entry.tenant
-        AND known.session_id = split_part(entry.origin, ' ', 1) AND known.id = split_part(entry.origin, ' ', 2)
+      FROM entry LEFT JOIN LATERAL ${entryNamed(p.tenant, sql`split_part(entry.origin, ' ', 1)`, "id", sql`split_part(entry.origin, ' ', 2)`)} AS known
+        ON strpos(entry.origin, ' ') > 0
       WHERE ${ofSession(sql, p, "entry")} AND entry.seq BETWEEN ${p.first}::integer AND ${p.last}::integer AND entry.origin IS NOT NULL) AS checked
     WHERE chain OR counts = (other IS NOT NULL) ORDER BY seq`),
 );

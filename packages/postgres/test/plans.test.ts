@@ -1,9 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openStore, type Session, type Store } from "@bough/session-core";
+import { openStore, type Session, type Store, userMessage } from "@bough/session-core";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { grow } from "../../session-core/test/world/grow.js";
+import { findingsOf } from "../../session-core/test/world/stores.js";
 import { declared } from "../src/query.js";
 import { ownServer } from "./server.js";
 
@@ -17,6 +18,7 @@ const SOURCE = join(import.meta.dirname, "../src");
 
 /** Statements that read a table, or all entries of a session, by a part of their text, and why they may. */
 const WALKS: readonly (readonly [part: string, why: string])[] = [
+  ["UPDATE entry SET inherited = $1", "the marks of up to 5,000 entries of a session change at once"],
   ["UPDATE entry SET origin = NULL, inherited = false", "false claims are up to all entries of the session that has just arrived"],
   ["SELECT coalesce(sum(entry_count), 0)", "the entries of the tenant, for a question: one row a session"],
   ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
@@ -101,10 +103,25 @@ interface Plan {
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
   readonly "Index Cond"?: string;
+  readonly "Parent Relationship"?: string;
+  readonly Filter?: string;
   readonly Plans?: readonly Plan[];
 }
 
 const oneLine = (sql: string) => sql.replace(/\s+/g, " ").trim();
+
+/** The parts of a plan that read all entries of a session, and that the server repeats for each row of another part. */
+function loopsIn(plan: Plan, isRepeated = false): readonly string[] {
+  const { "Index Name": index = "", "Index Cond": condition = "" } = plan;
+  // A search of some sessions reads each of them once.
+  const isOfSessions = /session_id = session(_\d+)?\.session_id/.test(condition);
+  const isLoop = isRepeated && /^entry_/.test(index) && !WITHIN.test(condition) && !isOfSessions;
+  const below = (plan.Plans ?? []).flatMap((part) => {
+    const isInner = plan["Node Type"] === "Nested Loop" && part["Parent Relationship"] === "Inner";
+    return loopsIn(part, isRepeated || isInner || part["Parent Relationship"] === "SubPlan");
+  });
+  return isLoop ? [`${index} ${condition} filter ${plan.Filter}`, ...below] : below;
+}
 
 /** The parts of a plan that read more than what a key names. */
 function walksIn(plan: Plan): readonly string[] {
@@ -221,4 +238,48 @@ test("every query has the plan that is written down, and reads a table only wher
   }
   await expect(`${plans.join("\n\n")}\n`).toMatchFileSnapshot("query-plans.txt");
   expect(unexplained).toEqual([]);
+});
+
+/** Calls that look up entries for rows of other tables, or for other entries. */
+const LOOKING_UP: readonly ((store: Store, session: Session) => Promise<unknown>)[] = [
+  (_, session) => session.path(),
+  (_, session) => session.list(),
+  (_, session) => session.entriesById(["e1", "e2"]),
+  (_, session) => session.append({ ...userMessage("other"), id: "other" }, { parentId: "e9" }),
+  (_, session) => session.labels.set("e1", "label"),
+  (_, session) => session.labels.list(),
+  (_, session) => session.leaves(),
+  (_, session) => session.moveLeaf("e2"),
+  (_, session) => session.leafMoves(),
+  (_, session) => session.context({ leafId: "e900" }),
+  (_, session) => session.tree.children("e9"),
+  (store) => store.forkSession("s", { id: "fork", at: "e900" }),
+  (store) => store.search({ query: "entry" }),
+  (store) => store.search({ query: '"user entry"', path: "a.ts" }),
+  (store) => store.search({ query: "/entry/" }),
+  (store) => store.search({ query: "which one is the entry?" }),
+  (store) => store.search({ query: "entry", sessionIds: ["s", "fork"] }),
+  (store) => findingsOf(store),
+];
+
+test("no statement reads all entries of a session for each of many rows where the server does not know how many it has", async () => {
+  const url = await server.newDatabase();
+  const store = await openStore({ url, durability: "normal" });
+  for (const table of ["session", "entry", "run", "label", "leaf", "leaf_move"])
+    await server.run(`ALTER TABLE bough.${table} SET (autovacuum_enabled = false)`, url);
+  const { session } = await grow("u1", { store, session: { id: "s", cwd: "/a" } });
+  await session.append(Array.from({ length: 1000 }, (_, at) => ({ ...userMessage(`user entry ${at}`), id: `e${at}` })));
+  await store.close();
+  const client = new pg.Client({ connectionString: url, options: "-c search_path=bough,public -c enable_seqscan=off -c jit=off" });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const loops: string[] = [];
+  for (const call of LOOKING_UP) {
+    for (const { text, values = [] } of await statementsOf(url, call)) {
+      const { rows } = await client.query<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(`EXPLAIN (FORMAT JSON) ${text}`, values);
+      const found = rows.flatMap((row) => row["QUERY PLAN"].flatMap((tree) => loopsIn(tree.Plan)));
+      loops.push(...found.map((part) => `${oneLine(text).slice(0, 200)} … ${part}`));
+    }
+  }
+  expect(loops).toEqual([]);
 });
