@@ -17,6 +17,15 @@ export interface RolloutEntry {
   readonly entryId?: EntryId;
 }
 
+/** The calls with one id. `next`: the number of the first one without an output, or of the last one. */
+interface SameCalls {
+  readonly calls: JsonObject[];
+  next: number;
+}
+
+/** The number of open calls with one id that another one is compared with. */
+const MOST_SAME = 20;
+
 /** The position of an item, and the id of the entry that begins with it. */
 export type ItemPlace = Omit<RolloutEntry, "payload" | "entryId"> & { readonly entryId: EntryId };
 
@@ -38,8 +47,8 @@ export class OpenRequest {
   readonly #blocks: JsonObject[] = [];
   /** The ids of its calls and items. */
   readonly #ids = new Set<string>();
-  /** Its calls without an output, by the id that the file gives them. */
-  readonly #open = new Map<string, JsonObject[]>();
+  /** Its calls, by the id that the file gives them. */
+  readonly #calls = new Map<string, SameCalls>();
   readonly #followers: Follower[] = [];
   readonly #details = new Map<string, JsonObject>();
   #usage: JsonObject | undefined;
@@ -79,13 +88,16 @@ export class OpenRequest {
 
   /** The call under an id that no other one has; undefined: the reply has this call. */
   #addCall(id: string, call: JsonObject): JsonObject | undefined {
-    const same = this.#open.get(id) ?? [];
-    if (same.some(({ name, arguments: args }) => name === call.name && tryStringify(args) === tryStringify(call.arguments)))
-      return undefined;
+    const same = this.#calls.get(id) ?? { calls: [], next: 0 };
+    const { calls, next } = same;
+    const text = tryStringify(call.arguments);
+    const open = calls.slice(Math.max(next, calls.length - MOST_SAME));
+    if (open.some(({ name, arguments: args }) => name === call.name && tryStringify(args) === text)) return undefined;
     // An item that is known by its id, such as that of an image: providers reject a second one.
-    if (same.length === 0 && this.#ids.has(id)) return undefined;
-    const added = same.length === 0 ? call : { ...call, id: `${id}_${same.length + 1}` };
-    this.#open.set(id, [...same, added]);
+    if (calls.length === 0 && this.#ids.has(id)) return undefined;
+    const added = calls.length === 0 ? call : { ...call, id: `${id}_${calls.length + 1}` };
+    calls.push(added);
+    this.#calls.set(id, same);
     return added;
   }
 
@@ -102,8 +114,9 @@ export class OpenRequest {
   addResult(place: ItemPlace, item: JsonObject, toolName: string | undefined): void {
     const callId = stringAt(item, "call_id") ?? "";
     // Calls that have one id are answered in their order.
-    const [call, ...others] = this.#open.get(callId) ?? [];
-    if (others.length > 0) this.#open.set(callId, others);
+    const same = this.#calls.get(callId);
+    const call = same?.calls[same.next];
+    if (same !== undefined && same.next + 1 < same.calls.length) same.next += 1;
     const answered = call === undefined ? { item, toolName } : { item: { ...item, call_id: call.id }, toolName: stringAt(call, "name") };
     this.#followers.push({ kind: "result", place, ...answered });
     this.#outputLine = place.line;

@@ -231,3 +231,24 @@ test("a command of the user is a command message with its output", () => {
   expect(messagesOf([message("user", text)])).toEqual([{ role: "bashExecution", command: "npm test", output: "failed", exitCode: 1 }]);
   expect(messagesOf([message("user", "<user_shell_command>odd</user_shell_command>")])).toMatchObject([{ customType: "codex.shell" }]);
 });
+
+describe("calls with one id", () => {
+  test("have ids of their own, also one that follows an output of another one", () => {
+    const calls = [call("c", "run", { at: 1 }), call("c", "run", { at: 2 }), output("c", "1"), call("c", "run", { at: 3 })];
+    const messages = messagesOf([meta(), message("user", "go"), tokens(10, 5), ...calls, output("c", "2"), output("c", "3")]);
+    const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+    expect(blocks.filter(({ type }) => type === "toolCall").map(({ id }) => id)).toEqual(["c", "c_2", "c_3"]);
+    expect(messages.filter(({ role }) => role === "toolResult").map(({ toolCallId, content }) => [toolCallId, content])).toEqual([
+      ["c", "1"],
+      ["c_2", "2"],
+      ["c_3", "3"],
+    ]);
+  });
+
+  test("are each a call, however many there are", () => {
+    const calls = Array.from({ length: 100_000 }, (_, at) => call("c", "run", { at }));
+    // One second. Comparing each with all others takes half an hour.
+    const [reply] = messagesOf([meta(), ...calls]).filter(({ role }) => role === "assistant");
+    expect(reply?.["content"]).toHaveLength(calls.length);
+  });
+});
