@@ -12,6 +12,9 @@ import { SettingsReader } from "./settings.js";
 import { UsageReader } from "./usage.js";
 import { Window } from "./window.js";
 
+/** The number of calls without an output that are remembered: a call that was cut off never gets one, and each request saves all of them. */
+const MOST_OPEN = 200;
+
 /** Turns the lines of a rollout into the entries of a tree, in file order. Memory: one request, and an id for each turn. */
 export class RolloutReader {
   readonly #sessionId: SessionId;
@@ -20,7 +23,7 @@ export class RolloutReader {
   readonly #usage: UsageReader;
   readonly #settings: SettingsReader;
   #hasMeta: boolean;
-  /** The tools of calls without an output, by call id. */
+  /** The tools of the last calls without an output, by call id. */
   readonly #calls: Map<string, string>;
   /** The entry before each turn of the path: a rollback goes back to one of them. */
   #turns: (EntryId | null)[];
@@ -124,7 +127,10 @@ export class RolloutReader {
     this.#request.open.addBlocks(blocks, item);
     this.#window.add(item, this.#request.open.place.entryId);
     const [call] = blocks;
-    if (call?.type === "toolCall" && typeof call.id === "string") this.#calls.set(call.id, stringAt(call, "name") ?? "");
+    if (call?.type !== "toolCall" || typeof call.id !== "string") return;
+    this.#calls.set(call.id, stringAt(call, "name") ?? "");
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > MOST_OPEN && oldest !== undefined) this.#calls.delete(oldest);
   }
 
   *#readOutput(line: RolloutLine, item: JsonObject, part: number): Generator<SourceRecord, void, void> {

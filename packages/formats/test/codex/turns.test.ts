@@ -12,6 +12,7 @@ import {
   output,
   recordsOf,
   rollback,
+  sessionOf,
   tokens,
   turnContext,
 } from "./rollout.js";
@@ -251,4 +252,11 @@ describe("calls with one id", () => {
     const [reply] = messagesOf([meta(), ...calls]).filter(({ role }) => role === "assistant");
     expect(reply?.["content"]).toHaveLength(calls.length);
   });
+});
+
+test("a position names the last calls without an output, not all of them", () => {
+  const requests = Array.from({ length: 300 }, (_, at) => [call(`c${at}`, "run", {}), tokens(at + 1, 1)]);
+  const session = sessionOf([meta(), message("user", "go"), ...requests.flat()]);
+  expect([...session.records()].length).toBeGreaterThan(300);
+  expect(session.position?.()?.state).toMatchObject({ calls: Array.from({ length: 200 }, (_, at) => [`c${at + 99}`, "run"]) });
 });
