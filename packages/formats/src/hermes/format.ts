@@ -72,8 +72,10 @@ interface SessionSource {
 
 /** The sessions, parents before children. One scan of the messages, for all of them. */
 function sessionRows(database: SourceDatabase): readonly SessionSource[] {
-  const known = database.columns("sessions").has("id")
-    ? database.all(`SELECT * FROM sessions ORDER BY ${database.columns("sessions").has("started_at") ? "started_at, " : ""}id`)
+  const existing = database.columns("sessions");
+  const columns = [...KEPT, ...READ].filter((name) => existing.has(name));
+  const known = existing.has("id")
+    ? database.all(`SELECT ${columns.join()} FROM sessions ORDER BY ${existing.has("started_at") ? "started_at, " : ""}id`)
     : [];
   const ids = new Set(known.map(({ id }) => id));
   // No column behind the contents: for each of them SQLite would read the whole content.
@@ -90,8 +92,9 @@ function revisionOf(row: JsonObject, messages: JsonObject | undefined): string {
   return [messages?.count ?? 0, messages?.last, row.title, row.ended_at, row.message_count].join(" ");
 }
 
-/** Columns that do not change while a session goes on. */
+/** Columns that do not change while a session goes on, and the others that are read. A row also has the whole prompt of the system. */
 const KEPT = ["source", "user_id", "chat_id", "model", "billing_provider"];
+const READ = ["id", "parent_session_id", "started_at", "ended_at", "end_reason", "title", "cwd", "message_count"];
 
 function toHeader(row: JsonObject, all: ReadonlyMap<string, JsonObject>): SourceHeader {
   const parent = stringAt(row, "parent_session_id");

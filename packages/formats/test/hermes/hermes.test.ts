@@ -70,6 +70,16 @@ describe("the sessions of Hermes", () => {
     expect(await contextTexts(sessions[1] ?? only(sessions))).toEqual(["All done.", "More"]);
   });
 
+  test("are read without their prompts of the system, which all rows together have in memory", async () => {
+    const path = writeState(join(tempFolder(), "state.db"));
+    const database = new Database(path);
+    // Whoever reads it gets an error.
+    database.exec("ALTER TABLE sessions ADD COLUMN system_prompt TEXT GENERATED ALWAYS AS (json('no JSON')) VIRTUAL");
+    database.close();
+    const { sessions } = await importedPath(path);
+    expect((await Promise.all(sessions.map((session) => session.record()))).map(({ title }) => title)).toEqual(["A title", null]);
+  });
+
   test("of a database without a table of sessions are those of its messages", async () => {
     const { sessions } = await importedPath(writeState(join(tempFolder(), "state.db"), ROWS.slice(0, 2), false));
     expect(only(sessions).id).toBe("s1");
