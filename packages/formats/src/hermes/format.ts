@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SessionId } from "@bough/session-core";
+import type { EntryId, SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, numberAt, parseArguments, parseJson, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
@@ -89,12 +89,12 @@ function sessionRows(database: SourceDatabase): readonly SessionSource[] {
 }
 
 function revisionOf(row: JsonObject, messages: JsonObject | undefined): string {
-  return [messages?.count ?? 0, messages?.last, row.title, row.ended_at, row.message_count].join(" ");
+  return [messages?.count ?? 0, messages?.last, row.title, row.ended_at, row.message_count, row.rewind_count].join(" ");
 }
 
 /** Columns that do not change while a session goes on, and the others that are read. A row also has the whole prompt of the system. */
 const KEPT = ["source", "user_id", "chat_id", "model", "billing_provider"];
-const READ = ["id", "parent_session_id", "started_at", "ended_at", "end_reason", "title", "cwd", "message_count"];
+const READ = ["id", "parent_session_id", "started_at", "ended_at", "end_reason", "title", "cwd", "message_count", "rewind_count"];
 
 function toHeader(row: JsonObject, all: ReadonlyMap<string, JsonObject>): SourceHeader {
   const parent = stringAt(row, "parent_session_id");
@@ -132,10 +132,18 @@ function* readSession(
   const chain = new EntryChain(sessionId, createdAtMs);
   const names = new Map<string, string>();
   const model = stringAt(row, "model");
+  /** The last entry that was not taken back. */
+  let kept: EntryId | null = null;
   for (const message of reading.database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
     const line = numberAt(message, "id") ?? 1;
+    // Newer versions keep what a rewind took back, and what a compression in the same session replaced, which is above its summary.
+    const isTakenBack = message.active === 0 && message.compacted !== 1;
+    if (!isTakenBack && chain.leafId !== kept) chain.moveTo(kept);
     yield chain.add({ line, id: `message-${line}`, createdAtMs: toMs(message.timestamp), payload: toPayload(message, model, names) });
+    if (!isTakenBack) kept = chain.leafId;
   }
+  if (chain.leafId !== kept) chain.moveTo(kept);
+  yield* chain.movedLeaf();
 }
 
 /** The start of a message that replaces earlier ones. */

@@ -80,6 +80,43 @@ describe("the sessions of Hermes", () => {
     expect((await Promise.all(sessions.map((session) => session.record()))).map(({ title }) => title)).toEqual(["A title", null]);
   });
 
+  test("have what a rewind took back as a branch, also at their end, which a sync finds", async () => {
+    const home = tempFolder();
+    const path = writeState(join(home, ".hermes/state.db"), ROWS.slice(0, 4));
+    const database = new Database(path);
+    database.exec("ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1");
+    database.exec("ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0");
+    database.exec("ALTER TABLE sessions ADD COLUMN rewind_count INTEGER NOT NULL DEFAULT 0");
+    const say = database.prepare("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s1', 'user', ?, 1790000900)");
+    say.run("No");
+    database.exec("UPDATE messages SET active = 0 WHERE id = 5");
+    say.run("Yes");
+    const store = await openedStore();
+    const sync = async () => only((await syncSessions(store, { environment: { env: {}, home, platform: "linux" } })).agents);
+    await sync();
+    const session = await store.openSession("s1");
+    expect((await treeLines(session)).slice(3)).toEqual([
+      "message-4 < message-3: assistant Done.",
+      "message-5 < message-4: user No",
+      "message-6 < message-4: user Yes",
+    ]);
+    expect((await contextTexts(session)).slice(3)).toEqual(["Done.", "Yes"]);
+    database.exec("UPDATE messages SET active = 0 WHERE id = 6");
+    database.exec("UPDATE sessions SET rewind_count = 2 WHERE id = 's1'");
+    await sync();
+    expect((await contextTexts(await store.openSession("s1"))).slice(3)).toEqual(["Done."]);
+    // A compression in the same session replaces all that was in use by its summary.
+    database.exec("UPDATE messages SET active = 0, compacted = 1 WHERE active = 1 AND session_id = 's1'");
+    say.run("[CONTEXT COMPACTION — REFERENCE ONLY] All done.");
+    say.run("More");
+    database.close();
+    await sync();
+    expect((await treeLines(await store.openSession("s1"))).slice(6)).toEqual([
+      'message-7 < message-4: compaction "All done." keeps nothing',
+      "message-8 < message-7: user More",
+    ]);
+  });
+
   test("of a database without a table of sessions are those of its messages", async () => {
     const { sessions } = await importedPath(writeState(join(tempFolder(), "state.db"), ROWS.slice(0, 2), false));
     expect(only(sessions).id).toBe("s1");
