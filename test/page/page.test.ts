@@ -125,6 +125,19 @@ describe("the page of a session", () => {
     await read.locator(".hljs-keyword").first().waitFor();
   });
 
+  test("leaves the rest of a code without colors whose grammar takes long, and colors the next one", async () => {
+    const slow = `${"func a".repeat(3_400)}\nint x;`;
+    await home.withStore(async (store) => {
+      const session = await store.createSession({ id: "slow", title: "Slow" });
+      await session.append(assistantMessage(`Two of them:\n\n\`\`\`c\n${slow}\n\`\`\`\n\n\`\`\`c\nint y;\n\`\`\`\n`));
+    });
+    const { page } = await openPage(browser(), home.page("slow"));
+    const code = page.locator("pre.code");
+    await code.nth(1).locator(".hljs-type", { hasText: "int" }).waitFor();
+    expect(await code.nth(0).locator(".hljs-type", { hasText: "int" }).count()).toBe(0);
+    expect(await code.nth(0).textContent()).toBe(slow);
+  });
+
   test("is read and left by the keyboard alone", async () => {
     const { page } = await openPage(browser(), file);
     await page.keyboard.press("j");

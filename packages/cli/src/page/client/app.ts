@@ -148,7 +148,7 @@ export class App {
       if (isIntersecting) {
         this.#onScreen.add(target);
         this.#menu.equip(target);
-        highlightCode(target);
+        highlightCode(target, () => this.drawSoon());
       } else this.#onScreen.delete(target);
     }
     this.drawSoon();
@@ -197,7 +197,7 @@ export class App {
     document.addEventListener(
       "toggle",
       (event) => {
-        if (event.target instanceof Element) highlightCode(event.target);
+        if (event.target instanceof Element) highlightCode(event.target, () => this.drawSoon());
         // Coloring replaces the nodes that marks stand in.
         this.drawSoon();
       },

@@ -15,18 +15,54 @@ for (const [[name = "", ...aliases], grammar] of globalThis.boughLanguages ?? []
 /** Longer code stays as it is: coloring it would take seconds. */
 const MAX_LENGTH = 100_000;
 
+/** Code is colored in pieces of at most so many characters: with some grammars the time grows with the square of a run of words. */
+const PIECE = 20_000;
+
+/** Time of coloring without a pause; a code that takes longer keeps the rest of its text without colors. */
+const ENOUGH_MS = 200;
+
 type Tree = ReturnType<typeof lowlight.highlight>["children"][number];
 
-/** Colors the code in an element that is on screen, once. The nodes are made one by one: no text is parsed as HTML. */
-export function highlightCode(root: ParentNode): void {
+/**
+ * Colors the code in an element that is on screen, once. The nodes are made one by one: no text is parsed as HTML. What takes longer goes on
+ * after a pause, and then `onLater` is called.
+ */
+export function highlightCode(root: ParentNode, onLater: () => void): void {
+  const end = performance.now() + ENOUGH_MS;
   for (const code of root.querySelectorAll<HTMLElement>("[data-language]")) {
     const { language = "" } = code.dataset;
     if (!code.checkVisibility()) continue;
+    if (performance.now() > end) {
+      setTimeout(() => {
+        highlightCode(root, onLater);
+        onLater();
+      });
+      return;
+    }
     delete code.dataset["language"];
     const text = code.textContent;
-    if (lowlight.registered(language) && text.length <= MAX_LENGTH)
-      code.replaceChildren(...lowlight.highlight(language, text).children.map(toNode));
+    if (lowlight.registered(language) && text.length <= MAX_LENGTH) code.replaceChildren(...colored(language, text));
   }
+}
+
+/** A text in color, as far as the time allows. */
+function colored(language: string, text: string): readonly Node[] {
+  const end = performance.now() + ENOUGH_MS;
+  const nodes: Node[] = [];
+  let from = 0;
+  while (from < text.length && performance.now() < end) {
+    const to = pieceEnd(text, from);
+    for (const tree of lowlight.highlight(language, text.slice(from, to)).children) nodes.push(toNode(tree));
+    from = to;
+  }
+  return from < text.length ? [...nodes, document.createTextNode(text.slice(from))] : nodes;
+}
+
+/** The end of the piece that begins at `from`: that of its last line that fits. */
+function pieceEnd(text: string, from: number): number {
+  if (text.length - from <= PIECE) return text.length;
+  const line = text.lastIndexOf("\n", from + PIECE - 1) + 1;
+  return line > from ? line : from + PIECE;
 }
 
 function toNode(tree: Tree): Node {
