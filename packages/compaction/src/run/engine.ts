@@ -190,22 +190,19 @@ type Operation = "compact" | "navigate" | "undo";
 // that: the append of the second writer fails because the leaf has moved.
 const running = new WeakMap<Session, { readonly operation: Operation; readonly ended: Promise<void> }>();
 
-// Set while a hook runs: calls from inside a hook must not wait for the operation that awaits the hook.
-const sessionOfHook = new AsyncLocalStorage<Session>();
+// Calls from inside a hook must not wait for the operation that awaits the hook. What a hook starts and does not await goes on after it,
+// and is not inside it any more.
+const runningHook = new AsyncLocalStorage<{ readonly session: Session; isRunning: boolean }>();
 
 /** The operation running on this session; undefined: none. */
 export function currentOperation(session: Session): Operation | undefined {
   return running.get(session)?.operation;
 }
 
-/** Runs a hook of an operation on the session. Calls made inside it do not wait for that operation. */
-function runAsHook<T>(session: Session, hook: () => T): T {
-  return sessionOfHook.run(session, hook);
-}
-
 /** True if the caller runs inside a hook of an operation on this session. */
 export function isInsideHook(session: Session): boolean {
-  return sessionOfHook.getStore() === session;
+  const hook = runningHook.getStore();
+  return hook?.session === session && hook.isRunning;
 }
 
 /**
@@ -298,13 +295,16 @@ async function callGuarded<T>(
   call: () => T | Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T | undefined> {
+  const hook = { session: engine.session, isRunning: true };
   try {
-    const result = runAsHook(engine.session, async () => call());
+    const result = runningHook.run(hook, async () => call());
     return (await raceAbort(result, signal)) ?? undefined;
   } catch (error) {
     signal?.throwIfAborted();
     engine.emit({ type: "hookFailed", hook: name, error });
     return undefined;
+  } finally {
+    hook.isRunning = false;
   }
 }
 

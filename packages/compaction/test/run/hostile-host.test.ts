@@ -1,6 +1,7 @@
 import { assistantMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { createCompactor } from "../../src/run/compactor.js";
+import { type Compactor, createCompactor } from "../../src/run/compactor.js";
+import type { PreparedRequest } from "../../src/run/prepare-request.js";
 import { grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
 
 const contextWindow = 3_000;
@@ -82,6 +83,31 @@ describe("calls from inside the compactor", () => {
     await compactor.prepareRequest();
     await back;
     expect((await compactor.prepareRequest()).fits).toBe(true);
+  });
+
+  test("that starts the rest of a turn leaves it to wait for the next compaction, like any other caller", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let rest: Promise<PreparedRequest> | undefined;
+    const compacted = () => {
+      rest ??= released.then(() => compactor.prepareRequest());
+    };
+    const first = model("## Goal\nthe first");
+    const summarizer = { manual: held.summarizer, automatic: first.summarizer };
+    const compactor: Compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { compacted } });
+    expect((await compactor.memoryPressure())?.kind).toBe("compacted");
+    await plant(session, `a10 ${turns(11, 13)} u14`);
+    const second = compactor.compact();
+    await held.asked;
+    release();
+    for (let tick = 0; tick < 20; tick += 1) await new Promise(setImmediate);
+    held.give("## Goal\nthe second");
+    expect((await second).kind).toBe("compacted");
+    expect((await rest)?.messages[0]).toMatchObject({ summary: expect.stringContaining("the second") });
   });
 
   test("hostState that prepares a request returns", async () => {
