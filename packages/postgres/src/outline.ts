@@ -4,7 +4,7 @@ import type { RawBuilder, Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
 import { joinEntries, listOf, possibleSeqs, requireSeq } from "./entries.js";
 import { type Always, type PgEntry, pgQuery, pgRaw } from "./query.js";
-import { MAX_SEQ, rangesUp } from "./runs.js";
+import { MAX_SEQ, rangesUp, runsFrom } from "./runs.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, rowsOf, sessionExists } from "./session-key.js";
 
 type Row = Pick<
@@ -46,7 +46,7 @@ const childrenOf = pgQuery<KeyParameters & { id: EntryId }, Row>(({ sql, p }) =>
   pgRaw(sql<Row>`
     SELECT ${sql.raw(COLUMNS)}
     FROM entry AS parent CROSS JOIN LATERAL (
-        SELECT start_seq AS seq FROM run WHERE ${ofSession(sql, p, "run")} AND run.parent_seq = parent.seq
+        SELECT start_seq AS seq FROM ${runsFrom(sql, p, sql`${p.session}`, "parent_seq", sql`parent.seq`)} AS run
         UNION SELECT parent.seq + 1) AS child
       ${joinEntries(sql, p, "seq", sql`child.seq`)}
     WHERE entry.parent_seq = parent.seq AND ${ofSession(sql, p, "parent")} AND parent.id = ${p.id} AND ${sessionExists(sql, p)}
@@ -75,7 +75,7 @@ const branchPoints = pgQuery<KeyParameters, Row>(({ sql, p }) =>
     FROM (SELECT run.parent_seq AS seq, count(*) AS runs FROM run
         WHERE ${ofSession(sql, p, "run")} AND run.parent_seq IS NOT NULL GROUP BY run.parent_seq) AS branch
       ${joinEntries(sql, p, "seq", sql`branch.seq`)}
-      LEFT JOIN run AS next ON ${ofSession(sql, p, "next")} AND next.start_seq = branch.seq + 1
+      LEFT JOIN LATERAL ${runsFrom(sql, p, sql`${p.session}`, "start_seq", sql`branch.seq + 1`)} AS next ON TRUE
       JOIN session ON ${ofSession(sql, p, "session")} AND session.seq = coalesce(${p.sessionSeq}::bigint, session.seq)
     WHERE branch.runs > 1 OR (next.start_seq IS NULL AND branch.seq < session.last_seq)
     ORDER BY entry.seq`),
@@ -90,7 +90,7 @@ const tips = pgQuery<KeyParameters, Row>(({ sql, p }) =>
   pgRaw(sql<Row>`
     SELECT ${sql.raw(COLUMNS)}
     FROM (${runEnds(sql, p)}) AS ended ${joinEntries(sql, p, "seq", sql`ended.seq`)}
-    WHERE NOT EXISTS (SELECT 1 FROM run WHERE ${ofSession(sql, p, "run")} AND run.parent_seq = ended.seq)
+    WHERE NOT EXISTS (SELECT 1 FROM ${runsFrom(sql, p, sql`${p.session}`, "parent_seq", sql`ended.seq`)} AS below)
     ORDER BY entry.seq`),
 );
 
@@ -116,7 +116,7 @@ const newestBelow = pgQuery<KeyParameters & { id: EntryId }, { id: EntryId }>(({
       SELECT entry.seq, ${endAfter(sql`entry.seq`)} FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.id = ${p.id} AND ${sessionExists(sql, p)}
       UNION ALL
       SELECT run.start_seq, ${endAfter(sql`run.start_seq`)}
-      FROM below JOIN run ON ${ofSession(sql, p, "run")} AND run.parent_seq >= below.first AND run.parent_seq <= below.last)
+      FROM below CROSS JOIN LATERAL ${runsFrom(sql, p, sql`${p.session}`, "parent_seq", sql`below.first`, sql`below.last`)} AS run)
     SELECT id FROM entry WHERE ${ofSession(sql, p, "entry")} AND seq = (SELECT max(last) FROM below)`);
 });
 

@@ -30,6 +30,7 @@ import {
 } from "@bough/session-core/engine";
 import { type EntryFact, type Facts, type LockedSession, type MarkFact, type RunFact, toPathState, typeOf } from "./facts.js";
 import type { PgEntry } from "./query.js";
+import { runAt } from "./runs.js";
 import { textToWrite, vectorOf } from "./words.js";
 
 /** The dependencies of a write besides the database. */
@@ -187,29 +188,18 @@ export class PlannedSession implements BatchTarget, PathFacts {
 
   /** True if an entry has no children: none continues its run, and no run begins below it. */
   isTip(seq: EntrySeq): boolean {
-    const next = this.#runOf(seq + 1);
+    const next = runAt(this.#runs, seq + 1);
     return (seq === this.#lastSeq || next?.start === seq + 1) && !this.#runs.some(({ parent }) => parent === seq);
   }
 
   isOnPath(ancestor: EntrySeq, seq: EntrySeq | null): boolean {
     let at = seq;
     while (at !== null && at > ancestor) {
-      const run = this.#runOf(at);
+      const run = runAt(this.#runs, at);
       if (run === undefined || run.start <= ancestor) return run !== undefined;
       at = run.parent;
     }
     return at === ancestor;
-  }
-
-  /** The run of an entry: the last one that starts at or before it. */
-  #runOf(seq: number): RunFact | undefined {
-    let [low, high] = [0, this.#runs.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#runs[middle]?.start ?? 0) <= seq) low = middle + 1;
-      else high = middle;
-    }
-    return this.#runs[low - 1];
   }
 
   isKind(seq: EntrySeq, kind: number): boolean {

@@ -32,7 +32,9 @@ import {
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { joinNamed } from "./entries.js";
+import type { RunFact } from "./facts.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
+import { runAt } from "./runs.js";
 import { entryWords, isSecured } from "./search-entries.js";
 import { readLabels } from "./search-labels.js";
 import { BY_AGE_OF_ENTRY, type Candidate, type FoundEntry, keyOf, scanEntries } from "./search-rows.js";
@@ -356,11 +358,12 @@ async function readTitles(database: Database, sessions: readonly string[]): Prom
   return (await database.all(titlesOf, { sessions })).map(({ session_id, title }) => [session_id, title]);
 }
 
-const runsOf = pgQuery<{ sessions: readonly string[] }, { session_id: string; start_seq: number; parent_seq: number | null }>(
-  ({ sql: text, p }) =>
-    pgRaw(text<{ session_id: string; start_seq: number; parent_seq: number | null }>`
-      SELECT session_id, start_seq, parent_seq FROM run WHERE tenant = ${p.tenant} AND session_id = ANY (${p.sessions}::text[])
-      ORDER BY session_id, start_seq`),
+type PathRun = RunFact & { readonly session_id: string };
+
+const runsOf = pgQuery<{ sessions: readonly string[] }, PathRun>(({ sql: text, p }) =>
+  pgRaw(text<PathRun>`
+    SELECT session_id, start_seq AS start, parent_seq AS parent FROM run WHERE tenant = ${p.tenant} AND session_id = ANY (${p.sessions}::text[])
+    ORDER BY session_id, start_seq`),
 );
 
 /** Reads which entries of sessions are on the paths of others. Cost: one statement, their runs. */
@@ -368,11 +371,12 @@ async function readPaths(database: Database, sessions: readonly string[]): Promi
   const runs = groupBy(sessions.length === 0 ? [] : await database.all(runsOf, { sessions }), ({ session_id }) => session_id);
   return (above, below) => {
     const ofSession = runs.get(below.session) ?? [];
-    for (let at: number | null = below.seq; at !== null && at >= above.seq; ) {
-      const last: number = at;
-      const run = ofSession.findLast(({ start_seq }) => start_seq <= last);
-      if (above.seq >= (run?.start_seq ?? 0)) return true;
-      at = run?.parent_seq ?? null;
+    // An entry above is no deeper, so a climb on another path ends after as many entries as they are apart.
+    for (let [at, depth]: [number | null, number] = [below.seq, below.depth]; at !== null && at >= above.seq && depth >= above.depth; ) {
+      const run: PathRun | undefined = runAt(ofSession, at);
+      if (run === undefined || above.seq >= run.start) return true;
+      depth -= at - run.start + 1;
+      at = run.parent;
     }
     return false;
   };

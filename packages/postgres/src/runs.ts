@@ -48,6 +48,23 @@ export function rangesUp(sql: Sql, p: InSession, { from, stop, entries = MAX_SEQ
       WHERE range.first > ${stop}::integer AND range.room > range.last - range.first + 1)`;
 }
 
+/**
+ * SQL of the runs of a session that start, or whose first entry has its parent, from one number to another, which can be columns of the tables
+ * before it. The range, its order and `OFFSET 0` make each a look-up in an index: a join of the runs with themselves could compare each with each.
+ */
+export function runsFrom(
+  sql: Sql,
+  p: Always,
+  session: RawBuilder<unknown>,
+  key: "start_seq" | "parent_seq",
+  from: RawBuilder<unknown>,
+  to = from,
+): RawBuilder<unknown> {
+  const column = sql.ref(`named.${key}`);
+  return sql`(SELECT * FROM run AS named WHERE named.tenant = ${p.tenant} AND named.session_id = ${session} AND ${column} >= ${from} AND ${column} <= ${to}
+      ORDER BY ${column} OFFSET 0)`;
+}
+
 const rangesOf = pgQuery<{ session: SessionId; from: number; stop: number }, PathRange>(({ sql, p }) =>
   pgRaw(sql<PathRange>`WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.stop })} SELECT first, last, above FROM range`),
 );
@@ -71,6 +88,17 @@ export async function isOnPath(database: Database, session: SessionId, ancestor:
   if (seq === null || ancestor > seq) return false;
   if (ancestor === seq) return true;
   return (await database.get(onPath, { session, from: seq, stop: ancestor }))?.found === true;
+}
+
+/** The run of an entry among all of its session, by their starts: the last one that starts at or before it. Cost: logarithmic. */
+export function runAt<R extends { readonly start: EntrySeq }>(runs: readonly R[], seq: number): R | undefined {
+  let [low, high] = [0, runs.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((runs[middle]?.start ?? 0) <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return runs[low - 1];
 }
 
 /** The deepest entry of both paths, which are ranges from their ends upwards; null if they share none. */

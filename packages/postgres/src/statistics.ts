@@ -3,6 +3,7 @@ import { groupBy, type SessionKey, sessionIdOf, sumTypes } from "@bough/session-
 import type { Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
+import { runsFrom } from "./runs.js";
 import { requireSession } from "./session-key.js";
 
 // A tip is the last entry of a run that no run continues.
@@ -12,8 +13,7 @@ const branchesOf = pgQuery<{ ids: readonly SessionId[] }, { id: SessionId; branc
       SELECT count(*) FROM (
           SELECT coalesce(lead(start_seq) OVER (ORDER BY start_seq) - 1, session.last_seq) AS seq
           FROM run WHERE run.tenant = ${p.tenant} AND run.session_id = session.session_id) AS ended
-        WHERE NOT EXISTS (
-          SELECT 1 FROM run AS below WHERE below.tenant = ${p.tenant} AND below.session_id = session.session_id AND below.parent_seq = ended.seq)) AS branches
+        WHERE NOT EXISTS (SELECT 1 FROM ${runsFrom(sql, p, sql`session.session_id`, "parent_seq", sql`ended.seq`)} AS below)) AS branches
     FROM session WHERE session.tenant = ${p.tenant} AND session.session_id = ANY(${p.ids}::text[])`),
 );
 

@@ -110,12 +110,12 @@ interface Plan {
 
 const oneLine = (sql: string) => sql.replace(/\s+/g, " ").trim();
 
-/** The parts of a plan that read all entries of a session, and that the server repeats for each row of another part. */
+/** The parts of a plan that read all entries or runs of a session, and that the server repeats for each row of another part. */
 function loopsIn(plan: Plan, isRepeated = false): readonly string[] {
   const { "Index Name": index = "", "Index Cond": condition = "" } = plan;
   // A search of some sessions reads each of them once.
   const isOfSessions = /session_id = session(_\d+)?\.session_id/.test(condition);
-  const isLoop = isRepeated && /^entry_/.test(index) && !WITHIN.test(condition) && !isOfSessions;
+  const isLoop = isRepeated && /^(entry|run)_/.test(index) && !WITHIN.test(condition) && !isOfSessions;
   const below = (plan.Plans ?? []).flatMap((part) => {
     const isInner = plan["Node Type"] === "Nested Loop" && part["Parent Relationship"] === "Inner";
     return loopsIn(part, isRepeated || isInner || part["Parent Relationship"] === "SubPlan");
@@ -253,6 +253,10 @@ const LOOKING_UP: readonly ((store: Store, session: Session) => Promise<unknown>
   (_, session) => session.leafMoves(),
   (_, session) => session.context({ leafId: "e900" }),
   (_, session) => session.tree.children("e9"),
+  (_, session) => session.tree.tips(),
+  (_, session) => session.tree.branchPoints(),
+  (_, session) => session.tree.tipBelow("e9"),
+  (store) => store.totalsOf(["s"]),
   (store) => store.forkSession("s", { id: "fork", at: "e900" }),
   (store) => store.search({ query: "entry" }),
   (store) => store.search({ query: '"user entry"', path: "a.ts" }),
