@@ -12,6 +12,15 @@ import type { CompactionResult, OverflowResult } from "./results.js";
  * reply between gives up. A rate limit is not an overflow, nor is an overflow-like error of a request that is small by our count.
  */
 export async function reportOverflow(engine: Engine, error: unknown, signal?: AbortSignal): Promise<OverflowResult> {
+  try {
+    return await recover(engine, error, signal);
+  } catch (thrown) {
+    if (signal?.aborted === true) return { kind: "cancelled" };
+    throw thrown;
+  }
+}
+
+async function recover(engine: Engine, error: unknown, signal: AbortSignal | undefined): Promise<OverflowResult> {
   await whenIdle(engine.session, signal);
   const { state } = engine;
   const { recovery, backOff } = state;
@@ -38,7 +47,6 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
     return { kind: "retry", compaction };
   } catch (thrown) {
     restore();
-    if (signal?.aborted === true) return { kind: "cancelled" };
     throw thrown;
   }
 }

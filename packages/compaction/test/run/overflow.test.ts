@@ -60,6 +60,20 @@ describe("a request that the provider rejected as too long", () => {
     expect(await pathNames(session)).toContain("failed half");
   });
 
+  test("is cancelled also while it waits for another compaction", async () => {
+    const { session } = await full();
+    const held = heldModel();
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: held.summarizer });
+    const running = compactor.compact();
+    await held.asked;
+    const abort = new AbortController();
+    const recovered = compactor.reportOverflow(tooLong, { signal: abort.signal });
+    abort.abort();
+    expect(await recovered).toEqual({ kind: "cancelled" });
+    held.give("## Goal\nDone.");
+    await running;
+  });
+
   test("is recovered later where the store could not be written", async () => {
     const path = join(folder(), "sessions.db");
     const { session: written } = await grown(`${turns(1, 13)} u14`, {}, path);
