@@ -23,9 +23,9 @@ export interface Editor {
   readonly history: HistoryPosition | null;
 }
 
-/** Creates an editor with a text and the cursor at its end. */
-export function createEditor(text = ""): Editor {
-  return setText({ text: "", cursor: 0, column: null, killed: "", history: null }, text);
+/** Creates an editor with a text and the cursor at its end. `killed`: the text that was cut last in the editor before it. */
+export function createEditor(text = "", killed = ""): Editor {
+  return setText({ text: "", cursor: 0, column: null, killed, history: null }, text);
 }
 
 /** Replaces the text and puts the cursor at its end; keeps the cut text and the history position. */

@@ -139,8 +139,8 @@ function handleClear(model: ShellModel): ShellStep {
   if (model.pendingResult !== null || (lastPress?.key === "ctrl+c" && nowMs - lastPress.atMs < DOUBLE_PRESS_MS))
     return leave(model, { kind: "quit" });
   const text = editor.text === "" ? "Ctrl-C again: quit" : "Cleared (Up restores it); Ctrl-C again: quit";
-  const history = editor.text.trim() === "" ? model.history : [...model.history, editor.text];
-  const next = { ...model, editor: createEditor(), history, completions: [], lastPress: { key: "ctrl+c" as const, atMs: nowMs } };
+  const history = editor.text.trim() === "" ? model.history : addToHistory(model.history, editor.text);
+  const next = { ...emptied(model), history, lastPress: { key: "ctrl+c" as const, atMs: nowMs } };
   return withoutEffects({ ...next, notice: { text, isError: false } });
 }
 
@@ -211,7 +211,7 @@ function enableAnswers(model: ShellModel, id: string): ShellStep {
  */
 function restoreText(model: ShellModel, text: string, reason: string): ShellStep {
   const retyped = text.startsWith("/") ? `/${text}` : text;
-  const editor = createEditor(unsentText({ ...model, queue: [retyped, ...model.queue] }));
+  const editor = createEditor(unsentText({ ...model, queue: [retyped, ...model.queue] }), model.editor.killed);
   return withoutEffects({ ...model, editor, queue: [], completions: [], notice: { text: reason, isError: true } });
 }
 
@@ -228,17 +228,16 @@ function submit(model: ShellModel): ShellStep {
   if (text.trim() === "") return withoutEffects(model);
   const line = parseLine(text);
   if (line.kind === "unknown") return withoutEffects({ ...model, notice: { text: unknownText(line.name, line.nearest), isError: true } });
-  const emptied: ShellModel = {
-    ...model,
-    editor: createEditor(),
-    completions: [],
-    notice: null,
-    history: addToHistory(model.history, text),
-  };
-  if (line.kind === "command" && isBusy(model)) return submitWhileBusy(emptied, model, line.name, line.rest);
-  if (line.kind === "command" && line.name === "quit") return leave(emptied, { kind: "quit" });
-  if (isBusy(model) || model.running > 0) return withoutEffects({ ...emptied, queue: [...model.queue, text] });
-  return send(emptied, text);
+  const next: ShellModel = { ...emptied(model), notice: null, history: addToHistory(model.history, text) };
+  if (line.kind === "command" && isBusy(model)) return submitWhileBusy(next, model, line.name, line.rest);
+  if (line.kind === "command" && line.name === "quit") return leave(next, { kind: "quit" });
+  if (isBusy(model) || model.running > 0) return withoutEffects({ ...next, queue: [...model.queue, text] });
+  return send(next, text);
+}
+
+/** The prompt without text. What was cut from it can still be inserted: a draft that was cut for a command comes back with Ctrl-Y. */
+function emptied(model: ShellModel): ShellModel {
+  return { ...model, editor: createEditor("", model.editor.killed), completions: [] };
 }
 
 /**
@@ -289,9 +288,9 @@ function startCommand(model: ShellModel, name: SlashName, rest: string): ShellSt
 }
 
 /** Most commands change the session of the reply: they are refused until it ends, and the line stays in the prompt. */
-function submitWhileBusy(emptied: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
+function submitWhileBusy(next: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
   const mayNow = SLASH_COMMANDS.some((one) => one.name === name && one.whileBusy === true);
-  if (mayNow) return startCommand(emptied, name, rest);
+  if (mayNow) return startCommand(next, name, rest);
   return withoutEffects({ ...before, notice: { text: `/${name} has to wait. ${whatRuns(before)}`, isError: false } });
 }
 

@@ -108,6 +108,18 @@ describe("keys", () => {
   });
 });
 
+describe("a draft that was cut", () => {
+  it("comes back behind the command that it made room for, and behind a prompt that was cleared", async () => {
+    const { driven } = await opened("");
+    driven.type("a draft").press("ctrl+u").type("/help").press("enter", "ctrl+y");
+    expect(driven.model.editor.text).toBe("a draft");
+    driven.press("ctrl+c", "ctrl+y");
+    expect(driven.model.editor.text).toBe("a draft");
+    driven.press("ctrl+c");
+    expect(driven.model.history.filter((text) => text === "a draft")).toHaveLength(1);
+  });
+});
+
 describe("slash commands", () => {
   it("are all in /help", async () => {
     const { driven } = await opened("u1 a1");
