@@ -67,7 +67,11 @@ function inputHtml(input: CallInput): InputHtml {
     case "patch":
       return { shown: patchHtml(input.text), size: "", isOpen: countLines(input.text) <= MAX_OPEN_CHANGE };
     case "code":
-      return { shown: codeHtml(input), size: input.purpose === "written" ? `+${countLines(input.text)}` : "", isOpen: false };
+      return {
+        shown: codeHtml(input),
+        size: input.purpose === "written" ? `+${input.text === "" ? 0 : countLines(input.text)}` : "",
+        isOpen: false,
+      };
   }
 }
 

@@ -1,5 +1,9 @@
+import { viewCall } from "@bough/session-core/view";
 import { describe, expect, test } from "vitest";
+import { callHtml } from "../../src/page/call.js";
 import { changeHtml, patchHtml } from "../../src/page/code.js";
+import { NO_MASKS } from "../../src/page/content.js";
+import { Folds } from "../../src/page/folds.js";
 
 describe("a change in a page", () => {
   test("counts a line that itself begins with signs", () => {
@@ -22,4 +26,14 @@ test("a patch has headers, and inside a hunk only the sign of a line counts", ()
   expect(patchHtml(patch).text).toBe(
     '<pre class="diff"><span class="place">--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@</span><del>--- the old rule</del><ins>+++ the new rule</ins><span> SELECT 1;</span></pre>',
   );
+});
+
+test.each([
+  ["", "+0"],
+  ["one", "+1"],
+  ["one\ntwo\n", "+2"],
+])("a call that writes %j says that it adds %s lines", (content, size) => {
+  const call = viewCall({ type: "toolCall", id: "call", name: "write", arguments: { path: "a.ts", content } }, null);
+  const shown = { thinking: false, toolOutput: "full", masks: NO_MASKS, folds: new Folds() } as const;
+  expect(callHtml(call, shown).text).toContain(`<span class="size">${size}</span>`);
 });
