@@ -24,9 +24,7 @@ export type SessionColumns = ReturnType<typeof sessionColumns>;
 export function sessionColumns(session: NewSession, source?: SourceColumns) {
   const id = session.id ?? newSessionId();
   if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces", "session id");
-  if (session.createdAtMs !== undefined && !Number.isSafeInteger(session.createdAtMs)) {
-    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970", "time of a session");
-  }
+  assertSessionTime(session.createdAtMs);
   const createdAt = session.createdAtMs ?? Date.now();
   // A title of only white space counts as no title.
   const title = toSingleLine(session.title ?? "") || null;
@@ -46,6 +44,12 @@ export function sessionColumns(session: NewSession, source?: SourceColumns) {
     source_id: source?.id ?? null,
     metadata_json: metadataJson(session.metadata),
   };
+}
+
+/** Throws unless a session can have this time. @throws {InvalidEntryError} */
+export function assertSessionTime(createdAtMs: number | undefined): void {
+  if (createdAtMs !== undefined && !Number.isSafeInteger(createdAtMs))
+    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970", "time of a session");
 }
 
 function metadataJson(metadata: NewSession["metadata"]): string | null {

@@ -3,6 +3,7 @@ import { MAIN_LEAF, type NewSession } from "../../port/records.js";
 import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
 import { ReadFromStartError, type SourceHeader, type SourceSession, type SyncedImport } from "../../port/source.js";
 import type { Validate } from "../batch-writer.js";
+import { assertSessionTime } from "../session-columns.js";
 import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
 import { toStoredMs } from "./repair.js";
 import { SessionImporter } from "./session-importer.js";
@@ -32,6 +33,8 @@ export function importInto(
   if (existing === undefined && options.sync?.known !== undefined) throw new SessionDeletedError();
   options.append?.begin((key) => existing && target.presentValue(key));
   const { cwd, createdAtMs, parent } = source.header;
+  // Entries without a time get it.
+  assertSessionTime(createdAtMs);
   // The first lines of a transcript may have neither.
   if (existing?.entryCount === 0 && options.append !== undefined && createdAtMs !== undefined)
     target.setOrigin(existing.cwd ?? cwd ?? null, createdAtMs);
