@@ -265,11 +265,12 @@ export class SessionImporter {
   }
 
   #originOf(record: SourceEntry, payload: EntryPayload): string | undefined {
-    return this.#referenceOf(record) ?? contentKey(payload, record.createdAtMs, record.id);
+    return hasReference(record) ? this.#referenceOf(record) : contentKey(payload, record.createdAtMs, record.id);
   }
 
   #referenceOf(record: SourceEntry): string | undefined {
-    if (record.origin === undefined || !hasReference(record)) return undefined;
+    // No entry is a copy of one of its own session.
+    if (record.origin === undefined || !hasReference(record) || record.origin.sessionId === this.#target.id) return undefined;
     this.#references.add(record.origin.sessionId);
     return originOf(record.origin);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../../src/entry/builders.js";
+import { InvalidEntryError } from "../../../src/errors/session-errors.js";
 import type { SourceRecord } from "../../../src/port/source.js";
 import { findingsOf, openedStore } from "../../world/stores.js";
 
@@ -49,6 +50,23 @@ describe("a record of a reader", () => {
     },
   );
 
+  test("that names an entry of its own session as its original is no copy", async () => {
+    const { store, path } = await imported([
+      entry("r", null, 0),
+      {
+        kind: "entry",
+        line: 2,
+        id: "e",
+        parentId: "r",
+        createdAtMs: 5,
+        payload: userMessage("e"),
+        origin: { sessionId: "s", entryId: "r" },
+      },
+    ]);
+    expect(path).toMatchObject([{ id: "r" }, { id: "e" }]);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
   test.each([
     [1_000.75, 1_000],
     [-0.5, -1],
@@ -64,4 +82,13 @@ describe("a record of a reader", () => {
     expect(again).toMatchObject({ outcome: "unchanged", problems: [] });
     expect(await findingsOf(store)).toEqual([]);
   });
+});
+
+test.each([1_000.5, Number.NaN])("a header with the time %d is refused, also where the session exists", async (createdAtMs) => {
+  const { store } = await imported([entry("r", null, 0)]);
+  const source = {
+    header: { sessionId: "s", kind: "conversation", createdAtMs },
+    records: () => [entry("r", null, 0), entry("e", "r", 0)],
+  } as const;
+  await expect(store.importSession(source, { format: "x", path: "/x" })).rejects.toThrow(InvalidEntryError);
 });
