@@ -172,16 +172,20 @@ export class PgDatabase extends QueryRunner {
 
   async #send(attempt: (client: PgClient) => Promise<Answer>, { writes, isRepeatable, session }: Effect): Promise<Answer> {
     if (writes) this.#requireMode();
-    const answer = await this.#run(async (client, held) => {
+    let lost: ConnectionLostError | undefined;
+    const answered = this.#run(async (client, held) => {
       try {
         return await attempt(client);
       } catch (error) {
-        if (!isRepeatable && faultOf(error) === "lost") {
-          held.isBroken = true;
-          throw toLostError(error, this.#attempts.place, "unknown");
-        }
-        throw error;
+        if (writes && faultOf(error) === "lost") lost = toLostError(error, this.#attempts.place, "unknown");
+        if (lost === undefined || isRepeatable) throw error;
+        held.isBroken = true;
+        throw lost;
       }
+    });
+    const answer = await answered.catch((error) => {
+      // An attempt that broke may have done it, whatever the last one says.
+      throw lost === undefined ? error : unlessAway(error, lost);
     });
     if (session !== undefined) this.changes.written([session]);
     return answer;
@@ -304,11 +308,16 @@ export async function afterLoss<T>(lost: ConnectionLostError, findOut: () => Pro
   try {
     return await findOut();
   } catch (error) {
-    throw error instanceof BoughError && AWAY.has(error.code) ? lost : error;
+    throw unlessAway(error, lost);
   }
 }
 
-const AWAY: ReadonlySet<string> = new Set(["SERVER_UNAVAILABLE", "SERVER_FULL", "POOL_EXHAUSTED", "STORE_BUSY"]);
+const AWAY: ReadonlySet<string> = new Set(["CONNECTION_LOST", "SERVER_UNAVAILABLE", "SERVER_FULL", "POOL_EXHAUSTED", "STORE_BUSY"]);
+
+/** Returns the error of an operation after one whose outcome is not known; `lost` if it says only that the server cannot be asked. */
+function unlessAway(error: unknown, lost: ConnectionLostError): unknown {
+  return error instanceof BoughError && AWAY.has(error.code) ? lost : error;
+}
 
 /** Runs a part of a transaction; rolls it back if it throws. */
 async function rollbackAfter<T>(client: PgClient, body: () => Promise<T>): Promise<T> {

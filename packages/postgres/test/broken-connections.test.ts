@@ -133,6 +133,24 @@ describe("a server that does not come back", () => {
     expect(await textsOf(beside, session.id)).toEqual(["text0", "text1"]);
   });
 
+  test.each([
+    ["an archiving", `"session" SET archived_at_ms`, (store: Store, id: string) => store.archiveSession(id)],
+    [
+      "a count of tokens",
+      'INTO "bough"."entry_token_count"',
+      async (store: Store, id: string) => (await store.openSession(id)).tokenCounts.save("c", new Map([["e", 5]])),
+    ],
+  ])("after %s that it did not answer: it is not known whether it was written", async (_what, text, write) => {
+    const { proxy, store } = await cutStore({ busyTimeoutMs: 2_000, connections: 1 });
+    const session = await store.createSession();
+    await session.append({ ...userMessage("text0"), id: "e" });
+    proxy.arm("unanswered", (message) => message.includes(text));
+    proxy.refuseAfterCut();
+    await expect(write(store, session.id)).rejects.toMatchObject({ code: "CONNECTION_LOST", written: "unknown" });
+    proxy.accept();
+    await write(store, session.id);
+  });
+
   test("before it: nothing was written", async () => {
     const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 2_000, connections: 1 });
     const session = await store.createSession({ title: "Old" });
