@@ -135,7 +135,10 @@ async function printGroups(out: Printer, store: Store, { source, lines, entries 
   const [first] = ids;
   if (first !== undefined)
     out.line(
-      styled("dim", `To open at an entry: bough tree ${first.session} ${first.entry} -i; why perhaps: bough blame ${source.shown}:LINE`),
+      styled(
+        "dim",
+        `To open at an entry: ${out.command(`tree ${first.session} ${first.entry} -i`)}; why perhaps: ${out.command(`blame ${source.shown}:LINE`)}`,
+      ),
     );
 }
 
@@ -169,7 +172,7 @@ async function describeEntry(out: Printer, store: Store, entry: BlamedEntry, { v
     ...(reason === null ? [] : [fieldLine("perhaps", reason)]),
     fieldLine("session", `${entry.title ?? "(untitled)"}${entry.cwd === null ? "" : `, ${entry.cwd}`}`),
     ...(entry.request === null ? [] : [fieldLine("request", entry.request.text)]),
-    fieldLine("open", `bough tree ${session} ${id} -i`),
+    fieldLine("open", out.command(`tree ${session} ${id} -i`)),
   ];
 }
 
@@ -178,7 +181,7 @@ async function toJson(store: Store, out: Printer, { source, lines, entries, note
   const shown: object[] = [];
   for (const entry of entries) {
     const ids = await readIds(out, store, entry);
-    shown.push({ ...entry, open: `bough tree ${ids.session} ${ids.entry} -i` });
+    shown.push({ ...entry, open: out.command(`tree ${ids.session} ${ids.entry} -i`) });
   }
   return { file: source.shown, lines: lines.map((line) => ({ ...line, text: texts[line.line - 1] ?? "" })), entries: shown, notes };
 }

@@ -47,13 +47,13 @@ async function printList({ out, options }: Invocation<CheckpointsOptions>, sessi
   out.line(
     styled(
       "dim",
-      `${counted(listed.length, "summary", "summaries")}. To print one: bough checkpoints ${session.id} NUMBER, or the id of its entry`,
+      `${counted(listed.length, "summary", "summaries")}. To print one: ${out.command(`checkpoints ${session.id} NUMBER`)}, or the id of its entry`,
     ),
   );
 }
 
 function printNone(out: Printer, session: Session): void {
-  out.line("No checkpoints yet. A compaction creates one: ", styled("bold", `bough compact ${session.id}`));
+  out.line("No checkpoints yet. A compaction creates one: ", styled("bold", out.command(`compact ${session.id}`)));
 }
 
 async function printOne(
@@ -63,7 +63,8 @@ async function printOne(
   which: string,
 ): Promise<void> {
   const entry = await session.entry(await resolveSummary(out, session, checkpoints, which));
-  if (!isSummary(entry)) throw new UsageError(`${entry.id} is not a summary. To print it: bough show ${session.id} ${entry.id}`);
+  if (!isSummary(entry))
+    throw new UsageError(`${entry.id} is not a summary. To print it: ${out.command(`show ${session.id} ${entry.id}`)}`);
   const checkpoint = checkpoints.find(({ entryId }) => entryId === entry.id);
   const one = listed.find(({ entryId }) => entryId === entry.id) ?? toListedSummary(entry, checkpoint, false);
   if (options.json === true) return out.json({ sessionId: session.id, checkpoint: { ...one, covers: checkpoint?.covers ?? null, entry } });

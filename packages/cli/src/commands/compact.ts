@@ -11,7 +11,6 @@ import { withStore } from "../session/open-store.js";
 import { extraField } from "../session/summaries.js";
 import type { SummaryModel } from "../session/summary-model.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
-import type { Glyphs } from "../terminal/glyphs.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation } from "./command.js";
@@ -66,7 +65,7 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
   const report = await readReport(session, done, window, model);
   await printWarnings(out, options, model, done);
   if (options.json === true) return out.json(reportToJson(report));
-  for (const line of renderReport(report, out.glyphs)) out.line(...line);
+  for (const line of renderReport(report, out)) out.line(...line);
 }
 
 /** Resolves `--keep-from` to an entry on the path of the leaf. */
@@ -180,7 +179,7 @@ async function undo(invocation: Invocation<CompactOptions>, session: Session): P
     if (options.json === true) return out.json({ sessionId: session.id, compactionId, entryId, previousLeafId, tokens: totalTokens });
     out.line(styled("dim", "undone: "), compactionId, importer === null ? "" : styled("dim", ` (made by ${importer}, from the import)`));
     out.line(styled("dim", "context now: "), `${count(totalTokens)} tokens`);
-    out.line(styled("dim", `Undo: bough go ${session.id} ${previousLeafId ?? "--start"}`));
+    out.line(styled("dim", `Undo: ${out.command(`go ${session.id} ${previousLeafId ?? "--start"}`)}`));
   });
 }
 
@@ -212,7 +211,8 @@ function reportToJson({ session, done, files, window, model }: CompactionReport)
 }
 
 /** The report as lines of text. */
-function renderReport({ session, done, files, window, model }: CompactionReport, { to }: Glyphs): readonly Line[] {
+function renderReport({ session, done, files, window, model }: CompactionReport, out: Printer): readonly Line[] {
+  const { to } = out.glyphs;
   const saved = `${count(done.tokensBefore)} ${to} ${count(done.tokensAfter)} tokens, ${count(done.messagesBefore)} ${to} ${count(done.messagesAfter)} messages`;
   const fidelity = describeFidelity(done.fidelity);
   return [
@@ -224,8 +224,8 @@ function renderReport({ session, done, files, window, model }: CompactionReport,
     fieldLine("files", describeFiles(files)),
     fieldLine("window", describeWindow(window)),
     fieldLine("entry", done.entryId),
-    [styled("dim", `Show it: bough show ${session.id} ${done.entryId}`)],
-    [styled("dim", `Undo: bough compact ${session.id} --undo`)],
+    [styled("dim", `Show it: ${out.command(`show ${session.id} ${done.entryId}`)}`)],
+    [styled("dim", `Undo: ${out.command(`compact ${session.id} --undo`)}`)],
   ];
 }
 

@@ -54,7 +54,7 @@ export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [nam
     const record = await fork.record();
     if (options.json === true) return out.json({ session: record });
     out.line(styled("dim", "new session: "), await sessionName(store, record, out));
-    out.line(styled("dim", `Next: bough tree ${await shortSessionId(store, record.id, out)}`));
+    out.line(styled("dim", `Next: ${out.command(`tree ${await shortSessionId(store, record.id, out)}`)}`));
   });
 };
 

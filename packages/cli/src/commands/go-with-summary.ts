@@ -67,7 +67,7 @@ async function printArrival(out: Printer, session: Session, arrival: Arrival, mo
     out.line(styled("dim", "Message to resend:"));
     for (const line of textLines(arrival.text)) out.line(...line);
   }
-  if (arrival.kind === "moved") out.line(styled("dim", `Back: bough undo ${session.id}`));
+  if (arrival.kind === "moved") out.line(styled("dim", `Back: ${out.command(`undo ${session.id}`)}`));
 }
 
 /** Shows the short summary, because the text of the entry begins with instructions for the model. */

@@ -33,7 +33,8 @@ export const runGo: Command<GoOptions> = async (invocation) => {
     out.fitted(styled("dim", "leaf: "), await describeLeaf(session, out));
     if (results > 0)
       out.line(styled("dim", `The leaf is after ${counted(results, "tool result")} of this entry: a call keeps its results.`));
-    if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${await shortSessionId(store, session.id, out)}`));
+    if (session.leafId !== previousLeafId)
+      out.line(styled("dim", `Back: ${out.command(`undo ${await shortSessionId(store, session.id, out)}`)}`));
   });
 };
 

@@ -53,7 +53,7 @@ async function agreeToFound({ io, out, options }: Invocation<ImportCommandOption
   if (io.ask === undefined)
     throw new CommandError(
       "CHOICE_NEEDED",
-      `Choose what to import: ${folders.map((folder) => `bough import ${quotePath(folder)}`).join(", ")}; or all of it: bough import --yes.`,
+      `Choose what to import: ${folders.map((folder) => out.command(`import ${quotePath(folder)}`)).join(", ")}; or all of it: ${out.command("import --yes")}.`,
     );
   await out.note("The files are only read; importing again adds what is new.");
   await confirm(io, `Import ${[...new Set(agents.map(({ name }) => name))].join(", ")}`, "");
@@ -212,7 +212,10 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
     const at = leafId === null ? "before the first entry" : `at ${short.get(leafId) ?? leafId}`;
     const why = reason === "placed" ? "where you placed it" : "which is on another branch than the new entries";
     const end = endId === null ? "--start" : (short.get(endId) ?? endId);
-    out.line(`The leaf stays ${at}, ${why}. New end: `, styled("bold", `bough go ${await shortSessionId(store, sessionId, out)} ${end}`));
+    out.line(
+      `The leaf stays ${at}, ${why}. New end: `,
+      styled("bold", out.command(`go ${await shortSessionId(store, sessionId, out)} ${end}`)),
+    );
   }
 }
 

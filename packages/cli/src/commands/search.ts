@@ -4,7 +4,6 @@ import { countLeftOut, describeCopies, groupBy, SEARCH_PLACES } from "@bough/ses
 import { count, counted, ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { hitKind } from "../format/entry-lines.js";
-import { quotePath } from "../format/path.js";
 import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { searchConditions } from "../session/chosen-sessions.js";
@@ -47,7 +46,7 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
   const asked = buildRequest(io, args.join(" "), options);
   if (options.interactive === true || (args.length === 0 && isBare(options) && io.terminal !== undefined))
     return (await import("./search-interactive.js")).searchInteractively(invocation, asked, describeConditions(options));
-  await withStore(io, options.store, "read", async (store, { name }) => {
+  await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
     const nowMs = io.now();
@@ -60,8 +59,7 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
     if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
-    const atStore = options.store === undefined ? "" : ` --store ${quotePath(name)}`;
-    await printHits(out, store, page, { atStore, isWithin: sessionId !== undefined });
+    await printHits(out, store, page, sessionId !== undefined);
     if (page.total > 0) return;
     for (const line of await countWithoutFilters(store, { ...request, sessionId })) out.line(line);
   });
@@ -148,7 +146,7 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
 
 const NOTHING = 'No matches. All words must occur in one entry; "some words" is a phrase, /expression/ a regular expression.';
 
-async function printHits(out: Printer, store: Store, page: SearchPage, { atStore, isWithin }: HitPlace): Promise<void> {
+async function printHits(out: Printer, store: Store, page: SearchPage, isWithin: boolean): Promise<void> {
   for (const note of explainPage(page)) out.line(styled("dim", note));
   if (page.total === 0) return out.line(NOTHING);
   let first: string | undefined;
@@ -160,17 +158,11 @@ async function printHits(out: Printer, store: Store, page: SearchPage, { atStore
       await out.pump();
     }
     const entry = hits[0]?.entryId ?? null;
-    first ??= `bough tree ${names.session}${entry === null ? "" : ` ${names.entries.get(entry) ?? entry}`} -i`;
+    first ??= out.command(`tree ${names.session}${entry === null ? "" : ` ${names.entries.get(entry) ?? entry}`} -i`);
   }
   const shown = page.next === null ? "" : `, the best ${count(page.hits.length)} printed; --all prints all`;
   out.line(styled("dim", `${counted(page.total, "match", "matches")}${shown}`));
-  if (first !== undefined) out.line(styled("dim", `Open the first in the tree: ${first}${atStore}`));
-}
-
-/** The place of the hits: the option that names the store, and whether one session was searched. */
-interface HitPlace {
-  readonly atStore: string;
-  readonly isWithin: boolean;
+  if (first !== undefined) out.line(styled("dim", `Open the first in the tree: ${first}`));
 }
 
 /** Explains how the query was parsed, and how the hits differ from it. */

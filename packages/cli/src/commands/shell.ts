@@ -3,7 +3,6 @@ import { chooseChatModel } from "../agent/chat-model.js";
 import { hideKey } from "../agent/erase-secrets.js";
 import { loadConfig } from "../config/config-file.js";
 import { CommandError, UsageError } from "../errors.js";
-import { quotePath } from "../format/path.js";
 import { runLineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
 import { createSession, type Route, runScreens } from "../interactive/routes.js";
@@ -58,17 +57,16 @@ export const runShell: Command<ShellOptions> = async ({ io, out, args: [named], 
     const run: InteractiveRun = { io: shellIo, store, location, config, options: chosen, model, isNotebookShown: false };
     await greetFirstUse(run, out);
     const route = await chooseFirstRoute(run, out, options);
-    if (terminal !== undefined) return sayHowToGoOn(run, out, await runScreens(run, terminal, route), options);
+    if (terminal !== undefined) return sayHowToGoOn(run, out, await runScreens(run, terminal, route));
     if (route.kind !== "shell") throw new CommandError("NO_TERMINAL", "The list of sessions needs a terminal. `bough sessions` prints it.");
-    if (ask !== undefined) await sayHowToGoOn(run, out, await runLineMode(run, out, ask, route.sessionId), options);
+    if (ask !== undefined) await sayHowToGoOn(run, out, await runLineMode(run, out, ask, route.sessionId));
   });
 };
 
 /** After the shell has closed: the command that opens the session again, unless it is empty or deleted. */
-async function sayHowToGoOn({ store, location }: InteractiveRun, out: Printer, last: SessionId | null, { store: given }: ShellOptions) {
+async function sayHowToGoOn({ store }: InteractiveRun, out: Printer, last: SessionId | null): Promise<void> {
   if (last === null || ((await findRecord(store, last))?.entryCount ?? 0) === 0) return;
-  const at = given === undefined ? "" : `--store ${quotePath(location.isServer ? location.name : given)} `;
-  await out.note(styled("dim", `Go on here: bough ${at}--session ${await shortSessionId(store, last, out)}`));
+  await out.note(styled("dim", `Go on here: ${out.command(`--session ${await shortSessionId(store, last, out)}`)}`));
 }
 
 /** The record of a session; undefined: another process deleted it. */

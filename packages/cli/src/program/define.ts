@@ -64,8 +64,9 @@ function defineCommand({ program, io, out }: CommandRegistry, group: string, def
   command.addHelpText("after", renderHelpEnd(definition));
   command.action(async () => {
     const run = await load();
-    const { fullIds, pager } = command.optsWithGlobals<CommonOptions>();
+    const { fullIds, pager, store } = command.optsWithGlobals<CommonOptions>();
     out.fullIds = fullIds === true;
+    if (store !== undefined) out.storeOption = await (await import("../session/store-location.js")).toStoreOption(io, store);
     if (paged === true && pager !== false) out.page(() => readPagerSetting(io));
     // The type of its options is that of the command.
     await run({ io, out, args: flattenArguments(command.processedArgs), options: command.optsWithGlobals<never>() });

@@ -5,6 +5,7 @@ import { InvalidArgumentError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { resolveConfigPath } from "../config/config-path.js";
 import { CommandError, UsageError } from "../errors.js";
+import { quotePath } from "../format/path.js";
 import { keysIn, withoutKeyCommands } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
@@ -48,6 +49,12 @@ function locationOf(io: Place, named: string, from: string): StoreLocation {
   if (!isServerUrl(named)) return fileAt(resolve(io.cwd, named));
   checkUrl(named, from);
   return { isServer: true, address: named, name: urlWithoutPassword(named), isDefault: false, passwords: passwordsIn(named) };
+}
+
+/** The option that names the store in another command line: as it was given, without a password. @throws {UsageError} as `locateStore`. */
+export async function toStoreOption(io: Place, given: string): Promise<string> {
+  const { isServer, name } = await locateStore(io, given);
+  return ` --store ${quotePath(isServer ? name : given)}`;
 }
 
 /** A store in the file at this absolute path. */

@@ -22,6 +22,8 @@ export class Printer {
   readonly glyphs: Glyphs;
   /** True if ids are printed in full instead of their shortest prefixes: `--full-ids`. */
   fullIds = false;
+  /** ` --store …` as it was given; empty: it was not, and the next command finds the same store without it. */
+  storeOption = "";
   readonly #io: Io;
   #buffer = "";
   #pager: Pager | undefined;
@@ -39,6 +41,11 @@ export class Printer {
   /** True if the output has no width, because it goes to a pipe or a file. Programs that read it need every row, whole. */
   get isUnbounded(): boolean {
     return this.#io.stdout.columns === undefined;
+  }
+
+  /** A command of Bough for the same store, as a person types it. `rest`: what stands behind `bough`. */
+  command(rest: string): string {
+    return `bough ${rest}${this.storeOption}`;
   }
 
   /** Buffers one line of the output. */
