@@ -4,6 +4,7 @@ import {
   type EntryView,
   type NotePart,
   oneLine,
+  pairStart,
   type Step,
   type SummaryPart,
   shortenDetail,
@@ -117,7 +118,11 @@ function commandSection(view: EntryView, writer: MarkdownWriter): string {
     writer.omitted.count("output");
     return [`- ${toCodeSpan(`$ ${shortenDetail(oneLine(command, COMMAND_CHARS), COMMAND_CHARS)}`)}`, ...notes].join(" ");
   }
-  return folded(`$ ${command.slice(0, COMMAND_CHARS)}`, [fenceCode(command, "sh"), ...outputBlocks(textOf(view), "", writer), ...notes]);
+  return folded(`$ ${command.slice(0, pairStart(command, COMMAND_CHARS))}`, [
+    fenceCode(command, "sh"),
+    ...outputBlocks(textOf(view), "", writer),
+    ...notes,
+  ]);
 }
 
 /** A summary as a quote, with a title that states what it replaces, and the files that it names. */

@@ -277,6 +277,12 @@ describe("a branch as a Markdown document", () => {
     );
   });
 
+  test("cuts the command of a heading before a pair of surrogates, not in it", async () => {
+    const command = `${"x".repeat(199)}😀 y`;
+    const written = await body(path({ type: "message", message: { role: "bashExecution", command, output: "" } }));
+    expect(/<summary>(.*)<\/summary>/.exec(written)?.[1]).toBe(`$ ${"x".repeat(199)}`);
+  });
+
   test("says how a reply ended that did not end well", async () => {
     const failed: EntryPayload = {
       type: "message",
