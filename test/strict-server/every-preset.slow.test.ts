@@ -1,11 +1,11 @@
-// Thirty turns with every preset, in four windows, summarized by the extract and by a model. After each of them something happens to the
-// session: each kind of event three times or more.
+// Twenty-seven turns with every preset, in four windows, summarized by the extract and by a model. After each of them something happens to
+// the session: each kind of event three times.
 import { PRESETS } from "@bough/compaction/settings";
 import { describe, expect, test } from "vitest";
 import { Conversation, wordy } from "./conversation.js";
 
 const WINDOWS = [16_384, 32_768, 100_000, 200_000] as const;
-const TURNS = 30;
+const TURNS = 27;
 
 describe.each(Object.keys(PRESETS) as (keyof typeof PRESETS)[])("preset %s", (preset) => {
   test.each(WINDOWS.flatMap((window) => [{ window, by: "extract" } as const, { window, by: "model" } as const]))(
