@@ -1,4 +1,5 @@
 import { raceAbort } from "@bough/session-core/engine";
+import { newEntryId } from "@bough/session-core/wire";
 import { type BackgroundEvent, nextBackground } from "../plan/background-transitions.js";
 import { readSpan } from "../plan/span.js";
 import { applyDraft } from "./apply-draft.js";
@@ -18,7 +19,7 @@ export function startBackground(engine: Engine, state: ContextState): boolean {
   const { leafId } = engine.session;
   const { at } = engine.state.background;
   if (leafId === null || at === "running" || at === "ready") return false;
-  const attemptId = engine.newAttemptId();
+  const attemptId = newEntryId();
   const abort = new AbortController();
   dispatch(engine, { type: "started", attempt: attemptId });
   engine.state.backgroundStart = snapshotOf(state);

@@ -50,7 +50,7 @@ async function attemptCompaction(
 ): Promise<CompactionResult> {
   const { leafId } = engine.session;
   if (leafId === null) return { kind: "nothing-to-compact", reason: "too-few-messages" };
-  const attempt = { attemptId: engine.newAttemptId(), trigger };
+  const attempt = { attemptId: newEntryId(), trigger };
   engine.emit({ type: "compactionStart", ...attempt, background: false, use: state.use });
   try {
     signal.throwIfAborted();

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { BoughError, type ContextMessage, type EntryId, type ModelSetting, type Session, type SessionContext } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/engine";
-import { newEntryId } from "@bough/session-core/wire";
 import { CompactorBusyError, HookResultError } from "../errors/compaction-errors.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
@@ -147,10 +146,6 @@ export class Engine {
 
   now(): number {
     return (this.options.now ?? Date.now)();
-  }
-
-  newAttemptId(): string {
-    return newEntryId();
   }
 }
 

@@ -103,7 +103,7 @@ async function summarizeAbandoned(
   const hook = await callHook(engine, "beforeNavigate", about, signal);
   if (hook?.cancel === true) return "cancelled";
   if (!summarize || from === null || abandoned === null || abandoned.items.length === 0) return null;
-  const attemptId = engine.newAttemptId();
+  const attemptId = newEntryId();
   engine.emit({ type: "branchSummaryStart", attemptId, fromId: from, toId: target.leafId });
   try {
     const supplied = hook?.summary;
