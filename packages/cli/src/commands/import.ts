@@ -234,5 +234,8 @@ function printTotals(
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${place}.${others}`);
   const [first] = sessions;
   if (first !== undefined)
-    out.line(styled("dim", `Next: bough sessions, bough tree, bough search WORDS${isSync ? "; later: bough sync" : ""}`));
+    out.line(
+      styled("dim", `Next: ${["sessions", "tree", "search WORDS"].map((one) => out.command(one)).join(", ")}`),
+      styled("dim", isSync ? `; later: ${out.command("sync")}` : ""),
+    );
 }

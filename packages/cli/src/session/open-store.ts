@@ -38,8 +38,9 @@ async function openExisting(io: Io, location: StoreLocation, access: Access, key
   } catch (error) {
     upgrade.endLine();
     if (!(error instanceof StoreNotFoundError)) throw error;
-    const which = location.isDefault ? `There is no store yet at ${location.name}` : `There is no store at ${location.name}`;
-    throw new NoStoreError(`${which}. Import sessions to create it: bough import.`, { cause: error });
+    const { isDefault, name } = location;
+    const which = isDefault ? `There is no store yet at ${name}. Import` : `There is no store at ${name}. Check its name, or import`;
+    throw new NoStoreError(`${which} sessions to create it: bough import.`, { cause: error });
   }
 }
 

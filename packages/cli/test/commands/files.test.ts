@@ -239,7 +239,10 @@ describe("the store that is used", () => {
       `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Import sessions to create it: bough import.\n`,
     );
     expect(existsSync(here.path(".local"))).toBe(false);
-    expect((await here.run(["rename", "x", "y", "--store", "other.db"])).code).toBe("STORE_NOT_FOUND");
+    expect(await here.run(["rename", "x", "y", "--store", "typo.db"])).toMatchObject({
+      code: "STORE_NOT_FOUND",
+      err: `bough: There is no store at ${here.path("typo.db")}. Check its name, or import sessions to create it: bough import.\n`,
+    });
   });
 
   test("is --store before BOUGH_STORE before the XDG data directory", async () => {

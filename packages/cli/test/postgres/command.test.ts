@@ -105,7 +105,7 @@ describe("a store on a server", () => {
     const { exit, err } = await here.run(["sessions", "--store", elsewhere]);
     expect({ exit, err }).toEqual({
       exit: 4,
-      err: `bough: There is no store at ${elsewhere.replace(`:${passwordOf(here)}@`, "@")}. Import sessions to create it: bough import.\n`,
+      err: `bough: There is no store at ${elsewhere.replace(`:${passwordOf(here)}@`, "@")}. Check its name, or import sessions to create it: bough import.\n`,
     });
   });
 
