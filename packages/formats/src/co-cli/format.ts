@@ -9,7 +9,7 @@ import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-d
 import { readHead, readJsonValues } from "../source/json-lines.js";
 import { messagePayload } from "../source/payloads.js";
 import { statPath } from "../source/source-file.js";
-import type { SourceAgent, SourceFormat } from "../source/source-format.js";
+import type { FileHead, SourceAgent, SourceFormat } from "../source/source-format.js";
 import { requestPayload, responsePayload } from "./parts.js";
 
 const coCliAgent: SourceAgent = {
@@ -35,7 +35,7 @@ function toSession(path: string): SourceSession {
   const head = readHead(path);
   // A file with one line is both; it is read as lines, which grow.
   const isWhole = isDocument(head) && !head.lines.some((line) => Array.isArray(line) && line.some(isMessage));
-  const header = toHeader(path);
+  const header = toHeader(path, head);
   let reader: Reader | undefined;
   return {
     header,
@@ -51,10 +51,10 @@ function toSession(path: string): SourceSession {
 // `2026-04-01-T100000Z-1a2b3c4d.jsonl`
 const FILE_NAME = /^(\d{4}-\d\d-\d\d)-T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{8})$/;
 
-function toHeader(path: string): SourceHeader {
+function toHeader(path: string, head: FileHead): SourceHeader {
   const name = basename(path).replace(/\.jsonl?$/, "");
   const [, day, hour, minute, second, id] = FILE_NAME.exec(name) ?? [];
-  const first = (isDocument(readHead(path)) ? readDocumentHead(readHead(path), []).elements : readHead(path).lines)[0];
+  const [first] = isDocument(head) ? readDocumentHead(head, []).elements : head.lines;
   return {
     sessionId: id !== undefined && isId(id) ? id : derivedId("co-cli", name, tryStringify(first) ?? ""),
     createdAtMs: parseTime(`${day}T${hour}:${minute}:${second}Z`) ?? Math.trunc(statPath(path).mtimeMs),
