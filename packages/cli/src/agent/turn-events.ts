@@ -1,5 +1,5 @@
 import type { TokenUse } from "@bough/compaction";
-import type { EntryId, Usage } from "@bough/session-core";
+import type { EntryId } from "@bough/session-core";
 import type { ToolInput } from "./tools/tool.js";
 
 /** An event of a running turn. */
@@ -8,8 +8,6 @@ export type TurnEvent =
   | { readonly kind: "request"; readonly round: number; readonly use: TokenUse }
   | { readonly kind: "text"; readonly delta: string }
   | { readonly kind: "thinking"; readonly delta: string }
-  /** The usage that the provider reported. */
-  | { readonly kind: "usage"; readonly usage: Usage }
   /** The reply, complete or not, was stored. */
   | { readonly kind: "reply"; readonly entryId: EntryId }
   /** The next tool call. It runs if its arguments are valid and it is allowed. */

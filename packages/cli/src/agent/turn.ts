@@ -154,7 +154,6 @@ class Turn {
 
   /** Stores a reply. Returns the result of the turn, or undefined if the reply has calls to run. */
   async #storeReply(reply: Reply, round: number): Promise<TurnResult | undefined> {
-    if (reply.usage !== undefined) this.#options.onEvent({ kind: "usage", usage: reply.usage });
     if (reply.stopReason === "aborted" || reply.stopReason === "error") return this.#storeIncompleteReply(reply, reply.stopReason);
     if (reply.content.length === 0)
       return this.#storeIncompleteReply({ ...reply, stopReason: "error", error: "the model returned an empty reply" }, "error");

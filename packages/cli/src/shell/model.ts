@@ -1,4 +1,4 @@
-import type { EntryId, SessionId, Usage } from "@bough/session-core";
+import type { SessionId } from "@bough/session-core";
 import type { Cost } from "@bough/session-core/view";
 import type { Completion } from "../prompt/completion.js";
 import type { Editor } from "../prompt/editor.js";
@@ -112,7 +112,7 @@ export type ShellEvent =
   | { readonly kind: "message-not-stored"; readonly text: string; readonly reason: string }
   | { readonly kind: "reply-started" }
   | { readonly kind: "delta"; readonly text: string; readonly activity: string; readonly isRetry?: boolean }
-  | { readonly kind: "reply-stored"; readonly entryId: EntryId; readonly usage?: Usage | undefined }
+  | { readonly kind: "reply-stored" }
   | { readonly kind: "ask"; readonly question: Question }
   /** No key came for a moment after the question was shown. */
   | { readonly kind: "answer-delay-passed"; readonly id: string }

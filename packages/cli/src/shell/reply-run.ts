@@ -87,8 +87,6 @@ export class ReplyRun {
       case "thinking":
         dispatch({ kind: "delta", text: "", activity: "thinking" });
         break;
-      case "usage":
-        break;
       case "reply":
         this.#printEntry(event.entryId, true);
         break;
@@ -112,7 +110,7 @@ export class ReplyRun {
     const print = async () => {
       const entry = await world.session.entry(entryId);
       // The printed entry replaces the streamed text.
-      if (isReply) host.dispatch({ kind: "reply-stored", entryId });
+      if (isReply) host.dispatch({ kind: "reply-stored" });
       host.print(transcriptLines(entry, width, glyphs));
     };
     this.#printing = this.#printing.then(print).catch((error: unknown) => {
