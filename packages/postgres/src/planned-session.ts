@@ -112,7 +112,7 @@ export class PlannedSession implements BatchTarget, PathFacts {
     return this.#session.id;
   }
 
-  /** Returns the changes since the last call. */
+  /** Returns the changes. Called once, after the last write. */
   takeChanges(): Changes {
     return {
       entries: this.#entries,
