@@ -188,6 +188,11 @@ export class Compactor {
     cancelBackground(this.#engine);
     await this.#engine.flush();
   }
+
+  /** `close` at the end of a block: `await using compactor = createCompactor({ session })`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
 /**

@@ -232,6 +232,25 @@ describe("a background summary", () => {
     expect(await findings(store)).toEqual([]);
   });
 
+  test("is cancelled at the end of the block that uses the compactor", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    const heard = listening();
+    {
+      await using compactor = createCompactor({
+        session,
+        contextWindow,
+        settings: early,
+        summarizer: held.summarizer,
+        onEvent: heard.onEvent,
+      });
+      await compactor.prepareRequest();
+    }
+    held.give("## Goal\ntoo late");
+    const { messages } = await session.context();
+    expect(messages.some((message) => "summary" in message)).toBe(false);
+  });
+
   test("is started once by two requests at the same time", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();

@@ -474,6 +474,11 @@ export class Store {
       await this.#storage.close();
     }
   }
+
+  /** `close` at the end of a block: `await using store = await openStore({ path })`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
 /** The storage engine below a store: for the tests of an engine, which are the same for each. */

@@ -5,7 +5,7 @@ import type { SessionFilter } from "../../../src/port/records.js";
 import { openStore } from "../../../src/store/open-store.js";
 import type { Store } from "../../../src/store/store.js";
 import { entryNamed, grow, plant } from "../../world/grow.js";
-import { findingsOf, openedStore, storePath } from "../../world/stores.js";
+import { findingsOf, newPlace, openedStore, storePath } from "../../world/stores.js";
 
 async function listed(store: Store, filter: Parameters<Store["listSessions"]>[0] = {}): Promise<string> {
   return (await store.listSessions(filter)).items.map(({ id }) => id).join(" ");
@@ -318,6 +318,16 @@ describe("deleting a session", () => {
     await store.close();
     expect(readFileSync(path).includes("xylophone")).toBe(false);
   });
+});
+
+test("a store is closed at the end of the block that uses it", async () => {
+  let left: Store;
+  {
+    await using store = await openStore({ ...newPlace(), durability: "normal" });
+    await store.createSession({});
+    left = store;
+  }
+  await expect(left.listSessions()).rejects.toMatchObject({ code: "STORE_CLOSED" });
 });
 
 test.each([
