@@ -55,6 +55,8 @@ import { FILES_FOLLOW, IMAGES_FOLLOW, OPENING } from "./templates.js";
  * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic<Anthropic.MessageParam>(context) });
  */
 export function toAnthropic<Message = AnthropicMessage>(context: SessionContext, options?: ThinkingOptions): AnthropicPrompt<Message>;
+// The last one is that of `ReturnType<typeof toAnthropic>`.
+export function toAnthropic(context: SessionContext, options?: ThinkingOptions): AnthropicPrompt;
 export function toAnthropic(context: SessionContext, options: ThinkingOptions = {}): AnthropicPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
   checkArgument("options", options, THINKING_OPTIONS);
