@@ -62,7 +62,7 @@ export class PageServer {
 
   private constructor(options: PageServerOptions) {
     this.#options = options;
-    this.#server = createServer((request, response) => void this.#answer(request, response));
+    this.#server = createServer({ maxHeaderSize: MOST_ADDRESS_BYTES }, (request, response) => void this.#answer(request, response));
     this.ended = new Promise((resolve) => this.#server.once("close", resolve));
   }
 
@@ -193,6 +193,9 @@ export class PageServer {
 
 /** Errors that say that an address names nothing. */
 const OF_ADDRESS = new Set(["SESSION_NOT_FOUND", "ENTRY_NOT_FOUND", "INVALID_ARGUMENT"]);
+
+/** The length of an address with all headers: that of the rows of a tree names each branch that is unfolded, with some 12 bytes. */
+const MOST_ADDRESS_BYTES = 1 << 21;
 
 /** Time after which a browser connects again, in milliseconds. */
 const RETRY_MS = 1000;

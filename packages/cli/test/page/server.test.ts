@@ -45,6 +45,23 @@ describe("the server of pages", () => {
     await server.ended;
   });
 
+  test("answers the address that names 20,000 unfolded branches", async () => {
+    const lines = Array.from({ length: 20_000 }, (_one, at) => `line=${at}`).join("&");
+    let asked = 0;
+    const server = await PageServer.start({
+      port: 0,
+      idleMs: 0,
+      answer: async ({ query }) => {
+        asked = query.getAll("line").length;
+        return page(pieces());
+      },
+    });
+    const response = await fetch(`${server.address}?${lines}`);
+    expect([response.status, asked]).toEqual([200, 20_000]);
+    server.close();
+    await server.ended;
+  });
+
   test("sends events with their ids, and no further one to a client that does not read before it does", async () => {
     const taken: number[] = [];
     const large = "x".repeat(1_000_000);
