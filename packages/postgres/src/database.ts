@@ -6,7 +6,7 @@ import { ChangeFeed } from "./changes.js";
 import { fromColumn, type PgClient, toParameter } from "./driver.js";
 import { TABLE_KEYS, VERSION_TABLE } from "./schema.js";
 import { WORDS_FUNCTION_NAME } from "./search-schema.js";
-import { faultOf, toLostError } from "./server-errors.js";
+import { faultOf, isTimedOut, toLostError } from "./server-errors.js";
 
 /** Runs queries: on any free connection, or on the one of a transaction. */
 export interface Database {
@@ -177,7 +177,7 @@ export class PgDatabase extends QueryRunner {
       try {
         return await attempt(client);
       } catch (error) {
-        if (writes && faultOf(error) === "lost") lost = toLostError(error, this.#attempts.place, "unknown");
+        if (writes && faultOf(error) === "lost" && !isTimedOut(error)) lost = toLostError(error, this.#attempts.place, "unknown");
         if (lost === undefined || isRepeatable) throw error;
         held.isBroken = true;
         throw lost;

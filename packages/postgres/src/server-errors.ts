@@ -63,6 +63,11 @@ export function faultOf(error: unknown): Fault {
   return LOST.test(code) || LOST_MESSAGE.test(error.message) ? "lost" : "failed";
 }
 
+/** True if the server ended a transaction because of its time, and with it the connection: nothing of it was written. */
+export function isTimedOut(error: unknown): boolean {
+  return isServerError(error, "25P04");
+}
+
 /** Classifies what an attempt to connect threw. Nothing was sent. */
 export function connectFaultOf(error: unknown): Fault {
   if (!(error instanceof Error) || error instanceof BoughError) return "failed";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import * as formats from "@bough/formats";
 import * as secrets from "@bough/formats/secrets";
+import { transformSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as core from "../src/index.js";
 
@@ -81,7 +82,7 @@ describe("each example of a docstring", () => {
     mkdirSync("sessions");
     for await (const line of bough.exportBough(session)) writeFileSync("sessions/one.jsonl", line, { flag: "a" });
     const world = { ...MODELS, store, session, context: await session.context(), entry: { ...bough.userMessage("again"), id: "again" } };
-    await expect(run(code, world)).resolves.toBeUndefined();
+    await expect(run(transformSync(code, { loader: "ts" }).code, world)).resolves.toBeUndefined();
     await store.close();
   });
 });
