@@ -3,7 +3,7 @@
 // have lower numbers, so every chain ends. Its cost is one look-up for each run that the path goes through.
 
 import type { SessionId } from "@bough/session-core";
-import type { EntrySeq } from "@bough/session-core/engine";
+import { countBefore, type EntrySeq } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database } from "./database.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
@@ -90,15 +90,9 @@ export async function isOnPath(database: Database, session: SessionId, ancestor:
   return (await database.get(onPath, { session, from: seq, stop: ancestor }))?.found === true;
 }
 
-/** The run of an entry among all of its session, by their starts: the last one that starts at or before it. Cost: logarithmic. */
+/** Returns the run of an entry: the last of its session, in the order of their starts, that starts at or before it. O(log n). */
 export function runAt<R extends { readonly start: EntrySeq }>(runs: readonly R[], seq: number): R | undefined {
-  let [low, high] = [0, runs.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((runs[middle]?.start ?? 0) <= seq) low = middle + 1;
-    else high = middle;
-  }
-  return runs[low - 1];
+  return runs[countBefore(runs.length, (at) => (runs[at]?.start ?? 0) <= seq) - 1];
 }
 
 /** The deepest entry of both paths, which are ranges from their ends upwards; null if they share none. */

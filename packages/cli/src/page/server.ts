@@ -194,7 +194,7 @@ export class PageServer {
 /** Errors that say that an address names nothing. */
 const OF_ADDRESS = new Set(["SESSION_NOT_FOUND", "ENTRY_NOT_FOUND", "INVALID_ARGUMENT"]);
 
-/** The length of an address with all headers: that of the rows of a tree names each branch that is unfolded, with some 12 bytes. */
+/** The most bytes of an address and the headers of a request: the address of the rows of a tree names each unfolded branch, in some 12 bytes. */
 const MOST_ADDRESS_BYTES = 1 << 21;
 
 /** Time after which a browser connects again, in milliseconds. */

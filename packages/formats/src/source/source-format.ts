@@ -51,7 +51,7 @@ export interface NewSourceFile {
 export interface SourceAgent {
   /** Its name for people, such as `Codex`. */
   readonly name: string;
-  /** The folders in which it keeps sessions; they need not exist. A relative one, as of a home folder that there is not, is left out. */
+  /** The folders in which it keeps sessions; they need not exist. Relative ones, which a missing home folder leaves, are ignored. */
   folders(environment: SourceEnvironment): readonly string[];
   /** Matches the path below the folder of each file that may be a session, with `/` between names. */
   readonly files: RegExp;

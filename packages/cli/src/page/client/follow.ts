@@ -30,7 +30,7 @@ export class Follower {
   #events: EventSource | undefined;
   #isUpdating = false;
   #isBehind = false;
-  /** Something that was asked for may not have come. */
+  /** A request may have failed since the page was last connected. */
   #isLost = false;
   /** Entries that arrived below what the reader sees. */
   #unread = 0;

@@ -15,10 +15,10 @@ for (const [[name = "", ...aliases], grammar] of globalThis.boughLanguages ?? []
 /** Longer code stays as it is: coloring it would take seconds. */
 const MAX_LENGTH = 100_000;
 
-/** Code is colored in pieces of at most so many characters: with some grammars the time grows with the square of a run of words. */
+/** The longest text that is colored at once, in UTF-16 code units: some grammars take quadratic time in a run of words. */
 const PIECE = 20_000;
 
-/** Time of coloring without a pause; a code that takes longer keeps the rest of its text without colors. */
+/** The longest time of coloring without a pause, in milliseconds. The rest of a longer code stays without colors. */
 const ENOUGH_MS = 200;
 
 type Tree = ReturnType<typeof lowlight.highlight>["children"][number];

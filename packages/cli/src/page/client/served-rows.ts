@@ -130,7 +130,7 @@ export class ServedRows implements RowSource {
 
   #watchOne(chunk: HTMLElement): void {
     chunk.style.height = `${Number(chunk.dataset["rows"]) * ROW_HEIGHT}px`;
-    // Anew, so that one near the screen whose rows did not come is loaded again.
+    // An observer reports a new target at once, so a chunk near the screen whose request failed is loaded again.
     this.#observer.unobserve(chunk);
     this.#observer.observe(chunk);
   }

@@ -55,7 +55,7 @@ import { FILES_FOLLOW, IMAGES_FOLLOW, OPENING } from "./templates.js";
  * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic<Anthropic.MessageParam>(context) });
  */
 export function toAnthropic<Message = AnthropicMessage>(context: SessionContext, options?: ThinkingOptions): AnthropicPrompt<Message>;
-// The last one is that of `ReturnType<typeof toAnthropic>`.
+// `ReturnType<typeof toAnthropic>` takes the last overload.
 export function toAnthropic(context: SessionContext, options?: ThinkingOptions): AnthropicPrompt;
 export function toAnthropic(context: SessionContext, options: ThinkingOptions = {}): AnthropicPrompt {
   checkArgument("context", context, SESSION_CONTEXT);

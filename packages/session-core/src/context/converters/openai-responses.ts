@@ -111,7 +111,7 @@ export interface OpenAiResponsesInput<Item = OpenAiResponsesItem> {
  * await openai.responses.create({ model, store: false, include: ["reasoning.encrypted_content"], ...input });
  */
 export function toOpenAiResponses<Item = OpenAiResponsesItem>(context: SessionContext): OpenAiResponsesInput<Item>;
-// The last one is that of `ReturnType<typeof toOpenAiResponses>`.
+// `ReturnType<typeof toOpenAiResponses>` takes the last overload.
 export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput;
 export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput {
   checkArgument("context", context, SESSION_CONTEXT);
