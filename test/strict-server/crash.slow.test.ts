@@ -49,6 +49,7 @@ test(`a session whose processes are killed at any step goes on from the store, a
     const { signal } = await killed(AGENT, [path, id, server.url, `run${run}`, end], { lines, delayMs: random.below(20), word: "stopped" });
     expect(signal).toBe("SIGKILL");
   }
+  const before = server.exchanges.length;
   await killed(AGENT, [path, id, server.url, "last", "6"], { lines: Number.POSITIVE_INFINITY, word: "stopped" });
   expect(server.refused().map(({ body }) => body)).toEqual([]);
   const session = await store.openSession(id);
@@ -56,8 +57,10 @@ test(`a session whose processes are killed at any step goes on from the store, a
   // A kill between a call and its result leaves the call open; the note that closed it was part of every later request.
   expect(openCalls(entries).length).toBeGreaterThanOrEqual(3);
   expect(entries.filter(({ type }) => type === "compaction").length).toBeGreaterThan(0);
-  const signed = JSON.stringify(server.exchanges.at(-1)?.sent).split('"signature"').length - 1;
-  expect(signed).toBeGreaterThan(0);
+  // Only the first request behind a compaction has no signed thinking to send, and any request can be the last of all.
+  const last = server.exchanges.slice(before);
+  const signed = last.filter(({ sent }) => JSON.stringify(sent).includes('"signature"'));
+  expect(signed.length).toBeGreaterThan(last.length / 2);
   const findings: unknown[] = [];
   for await (const finding of store.verify()) findings.push(finding);
   expect(findings).toEqual([]);
