@@ -6,7 +6,7 @@ import { type JsonObject, numberAt, objectAt, quoted, stringAt, without, without
 import { readJsonLines } from "../source/json-lines.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type NewSourceFile, type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
-import { findRollouts, homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
+import { findRollouts, homeOf, idInName, notedNames, readStartingCall, readThreadName } from "./home.js";
 import { RolloutReader } from "./records.js";
 import { FORKED_FROM, isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
 
@@ -18,6 +18,7 @@ const CODEX: SourceAgent = {
     return [join(folder, "sessions"), join(folder, "archived_sessions")];
   },
   files: /(?:^|\/)rollout-[^/]*\.jsonl(?:\.zst)?$/,
+  noteOf: notedNames,
   resume: { program: "codex", args: (sessionId) => ["resume", sessionId], newSession: newRollout },
 };
 

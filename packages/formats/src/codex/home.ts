@@ -28,6 +28,12 @@ export function readThreadName(path: string, id: SessionId, folders: SourceFolde
   return tryRead(index, "the names of the sessions were left out", read);
 }
 
+/** The names that the index has for the sessions of a file, by the ids in its name. undefined: none. */
+export function notedNames(path: string, folders: SourceFolders): string | undefined {
+  const names = idsInName(path).flatMap((id) => readThreadName(path, id, folders).value ?? []);
+  return names.length === 0 ? undefined : names.join("\n");
+}
+
 /** The names by id. The index is appended to, so the last one counts. */
 function readNames(index: string): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
@@ -80,8 +86,12 @@ function rolloutsBelow(home: string, folders: SourceFolders): Rollouts {
 function byId(paths: readonly string[]): Rollouts {
   const found = new Map<string, string[]>();
   for (const path of [...new Set(paths)].sort((left, right) => (basename(left) < basename(right) ? -1 : 1)))
-    for (const id of basename(path).match(UUID) ?? []) found.set(id, [...(found.get(id) ?? []), path]);
+    for (const id of idsInName(path)) found.set(id, [...(found.get(id) ?? []), path]);
   return found;
+}
+
+function idsInName(path: string): readonly string[] {
+  return basename(path).match(UUID) ?? [];
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;

@@ -1,5 +1,6 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { crc32 } from "node:zlib";
 import type { BoughError } from "@bough/session-core";
 import type { OpenEnd } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors.js";
@@ -67,7 +68,7 @@ function listOrEmpty(folder: string): readonly FolderEntry[] {
 export interface FoundFile {
   readonly path: string;
   readonly bytes: number;
-  /** Changes when the file is changed: its size, its times and its inode. */
+  /** Changes when the file is changed, or what another file notes of it: its size, its times, its inode, and a checksum of the note. */
   readonly stamp: string;
   /** The time of the last write, in milliseconds since 1970. */
   readonly writtenAtMs: number;
@@ -76,10 +77,12 @@ export interface FoundFile {
 /** The suffix of the write-ahead log that SQLite writes next to a database. */
 const WAL = "-wal";
 
-function toFoundFile(path: string, stats: Stats, folders: SourceFolders, beside: FileFilter["beside"]): FoundFile {
+function toFoundFile(path: string, stats: Stats, folders: SourceFolders, { beside, noteOf }: FileFilter): FoundFile {
   const others = [...(folders.has(path + WAL) ? [path + WAL] : []), ...(beside?.(path) ?? [])];
   const all = [stats, ...statsOf(path, others)];
-  const stamp = all.map(({ size, mtimeMs, ctimeMs, ino }) => `${size} ${mtimeMs} ${ctimeMs} ${ino}`).join(" ");
+  const ofFiles = all.map(({ size, mtimeMs, ctimeMs, ino }) => `${size} ${mtimeMs} ${ctimeMs} ${ino}`);
+  const note = noteOf?.(path, folders);
+  const stamp = [...ofFiles, ...(note === undefined ? [] : [crc32(note)])].join(" ");
   return { path, bytes: stats.size, stamp, writtenAtMs: lastOf(all) };
 }
 
@@ -124,6 +127,8 @@ export interface FileFilter {
   readonly skipped?: RegExp | undefined;
   /** The neighbouring files and folders that also belong to the sessions of a file. */
   readonly beside?: ((path: string) => readonly string[]) | undefined;
+  /** What a file of many sessions says of those of a file. */
+  readonly noteOf?: ((path: string, folders: SourceFolders) => string | undefined) | undefined;
   /** A folder at or above the path. Default: the path. */
   readonly root?: string | undefined;
 }
@@ -181,7 +186,7 @@ export function findSourceFiles(
     const isWanted = below === "" || wanted.names?.test(below) !== false;
     return {
       isFolder: false,
-      files: isWanted ? [toFoundFile(path, stats, folders, wanted.beside)] : [],
+      files: isWanted ? [toFoundFile(path, stats, folders, wanted)] : [],
       unreadable: [],
       links: [],
       others: [],
@@ -208,18 +213,14 @@ class Walk {
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
   readonly #excluded: ReadonlySet<string>;
-  readonly #names: RegExp | undefined;
-  readonly #skipped: RegExp | undefined;
-  readonly #beside: FileFilter["beside"];
+  readonly #wanted: FileFilter;
   readonly #base: LinkBase;
 
-  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, { names, skipped, beside }: FileFilter, base: LinkBase) {
+  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, wanted: FileFilter, base: LinkBase) {
     this.#base = base;
     this.#folders = folders;
     this.#excluded = excluded;
-    this.#names = names;
-    this.#skipped = skipped;
-    this.#beside = beside;
+    this.#wanted = wanted;
   }
 
   /** `below`: the path below the first folder, with a `/` at its end; empty for that folder. */
@@ -230,7 +231,7 @@ class Walk {
     const entries = this.#attempt(folder, () => this.#folders.list(folder));
     for (const entry of entries?.values() ?? []) {
       if (this.#left !== undefined && this.#left-- <= 0) break;
-      if (entry.kind === "file" && this.#names?.test(below + entry.name) === false) continue;
+      if (entry.kind === "file" && this.#wanted.names?.test(below + entry.name) === false) continue;
       const path = join(folder, entry.name);
       this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry, below + entry.name));
     }
@@ -245,12 +246,12 @@ class Walk {
       throw new SourceUnreadableError(path, "its name is not valid UTF-8; rename it");
     }
     if (stats === undefined) this.others.push(path);
-    else if (stats.isDirectory() && (SKIPPED.has(name) || this.#skipped?.test(below) === true)) return;
+    else if (stats.isDirectory() && (SKIPPED.has(name) || this.#wanted.skipped?.test(below) === true)) return;
     else if (this.#excluded.has(fileIdOf(stats))) return;
     else if (stats.isDirectory()) this.#below(path, kind === "link" ? undefined : real, stats, `${below}/`);
-    else if (this.#names?.test(below) === false) return;
+    else if (this.#wanted.names?.test(below) === false) return;
     else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real))
-      this.files.push(toFoundFile(path, stats, this.#folders, this.#beside));
+      this.files.push(toFoundFile(path, stats, this.#folders, this.#wanted));
   }
 
   /** A folder in a folder. `real`: undefined for a link. */

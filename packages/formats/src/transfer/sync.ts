@@ -162,8 +162,8 @@ async function syncAgent(
   const folders = foldersOf(agent, options.environment ?? processEnvironment()).filter((folder) => existsSync(folder));
   const listed = new SourceFolders();
   const starts = folders.flatMap((root) => startsIn(root, options.paths).map((start) => ({ start, root })));
-  const find = ({ start, root }: Start) =>
-    findFiles(start, { root, names: agent.files, skipped: agent.skipped, beside: agent.beside, leftOut: store.sources.files }, listed);
+  const { files: names, skipped, beside, noteOf } = agent;
+  const find = ({ start, root }: Start) => findFiles(start, { root, names, skipped, beside, noteOf, leftOut: store.sources.files }, listed);
   const found = mergeFound(starts.map(find));
   const files = await SyncedFiles.compare(store, found.files, starts);
   threads.prepareFor(files.changed.filter(({ path }) => files.isNew(path)));

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSessionContext, type Session } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
@@ -6,6 +6,7 @@ import { collected, findingsOf, openedStore, tempFolder } from "../../../session
 import { codexFormat } from "../../src/codex/format.js";
 import { SourceFolders } from "../../src/source/source-folders.js";
 import { importPath } from "../../src/transfer/import-path.js";
+import { syncSessions } from "../../src/transfer/sync.js";
 import { fileOf } from "../world/sources.js";
 import { call, entriesIn, event, line, message, meta, output, THREAD } from "./rollout.js";
 
@@ -105,6 +106,24 @@ describe("the folder of Codex", () => {
     expect([failed, (await named.record()).title, (await named.record()).titleSource]).toEqual([[], "Second", "user"]);
     expect((await archived.record()).metadata).toMatchObject({ archived: true });
     expect((await collected(archived.entries())).at(-1)).toMatchObject({ type: "foreign", originalType: "compacted" });
+  });
+
+  test("has a name that changes after the last sync: of its files, only that of the session is read", async () => {
+    const home = tempFolder();
+    const codex = join(home, ".codex");
+    for (const id of [THREAD, CHILD]) utimesSync(rolloutIn(codex, id, [meta({ id }), message("user", "u")]), 1_700_000_000, 1_700_000_000);
+    const store = await openedStore();
+    const sync = async (names: readonly string[]) => {
+      fileOf([...names.map((thread_name) => ({ id: THREAD, thread_name })), ""], "session_index.jsonl", codex);
+      const [synced] = (await syncSessions(store, { environment: { env: {}, home, platform: "linux" } })).agents;
+      return [synced?.newFiles, synced?.changedFiles, (await (await store.openSession(THREAD)).record()).title];
+    };
+    expect(await sync([])).toEqual([2, 0, null]);
+    expect(await sync(["First"])).toEqual([0, 1, "First"]);
+    expect(await sync(["First", "Second"])).toEqual([0, 1, "Second"]);
+    expect(await sync(["First", "Second"])).toEqual([0, 0, "Second"]);
+    await store.renameSession(THREAD, "Mine");
+    expect(await sync(["First", "Second", "Third"])).toEqual([0, 1, "Mine"]);
   });
 
   test("is the one that CODEX_HOME names, else the one in the home folder", () => {
