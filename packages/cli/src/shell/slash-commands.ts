@@ -66,33 +66,46 @@ type ParsedLine =
 
 /**
  * Parses a typed line. A line that starts with a slash is a command; with two slashes, or a space before the slash, it is a
- * message. Paths (`/usr/bin is empty`) are messages, because command names contain no slash.
+ * message. Paths (`/usr/bin is empty`) are messages, because command names contain no slash, except where every part of the
+ * first word is a command's name or one typo away from it (`/sessoins/import`): nobody has such a path.
  */
 export function parseLine(text: string): ParsedLine {
-  const match = /^\/([a-z][\w-]*)(?:\s+([\s\S]*))?$/i.exec(text.trimEnd());
-  if (match === null) return { kind: "message", text: text.startsWith("//") ? text.slice(1) : text };
-  const [, name = "", rest = ""] = match;
-  const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
+  const match = /^\/([a-z][\w-]*)((?:\/[a-z][\w-]*)*)(?:\s+([\s\S]*))?$/i.exec(text.trimEnd());
+  const [, name = "", below = "", rest = ""] = match ?? [];
+  if (match === null || (below !== "" && !`${name}${below}`.toLowerCase().split("/").every(isNearCommand)))
+    return { kind: "message", text: text.startsWith("//") ? text.slice(1) : text };
+  const command = below === "" ? SLASH_COMMANDS.find((one) => one.name === name.toLowerCase()) : undefined;
   if (command !== undefined) return { kind: "command", name: command.name, rest: rest.trim() };
-  return { kind: "unknown", name, nearest: nearestCommand(name.toLowerCase()) };
+  return { kind: "unknown", name: `${name}${below}`, nearest: nearestCommand(name.toLowerCase()) };
 }
 
-/** A command that starts with the name, or differs from it in at most two letters; null: none. */
+function isNearCommand(name: string): boolean {
+  return SLASH_COMMANDS.some((one) => countTypos(name, one.name) <= 1);
+}
+
+/** A command that starts with the name, or is at most two typos away from it; null: none. */
 function nearestCommand(name: string): string | null {
   const beginning = SLASH_COMMANDS.find((one) => one.name.startsWith(name));
   if (beginning !== undefined) return beginning.name;
-  const close = SLASH_COMMANDS.map((one) => ({ name: one.name, by: editDistance(name, one.name) })).sort((a, b) => a.by - b.by);
+  const close = SLASH_COMMANDS.map((one) => ({ name: one.name, by: countTypos(name, one.name) })).sort((a, b) => a.by - b.by);
   return close[0] !== undefined && close[0].by <= 2 ? close[0].name : null;
 }
 
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
+/**
+ * The letters that were left out, added, mistaken or swapped with the next one: the Damerau-Levenshtein distance in which no letter is
+ * changed twice ("optimal string alignment").
+ */
+function countTypos(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...a].entries()) {
+  for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
-    for (const [j, other] of [...b].entries())
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
-    row = next;
+    for (let j = 0; j < b.length; j++) {
+      const isSwapped = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1), swapped));
+    }
+    [before, row] = [row, next];
   }
   return row.at(-1) ?? 0;
 }

@@ -18,6 +18,12 @@ describe("a typed line", () => {
     [" /tree", { kind: "message", text: " /tree" }],
     ["/treee", { kind: "unknown", name: "treee", nearest: "tree" }],
     ["/stat", { kind: "unknown", name: "stat", nearest: "stats" }],
+    ["/sessoins/import", { kind: "unknown", name: "sessoins/import", nearest: "sessions" }],
+    ["/sessions/import ~/x.jsonl", { kind: "unknown", name: "sessions/import", nearest: "sessions" }],
+    ["/etc/hosts is broken", { kind: "message", text: "/etc/hosts is broken" }],
+    ["/export/home", { kind: "message", text: "/export/home" }],
+    ["/models/user.py is broken", { kind: "message", text: "/models/user.py is broken" }],
+    ["/sessions/ answers 404", { kind: "message", text: "/sessions/ answers 404" }],
     ["/zebra", { kind: "unknown", name: "zebra", nearest: null }],
   ])("%j", (text, meaning) => {
     expect(parseLine(text)).toEqual(meaning);
