@@ -90,8 +90,10 @@ async function checkTarget(path: string, overwrite: boolean): Promise<number | u
 }
 
 async function writeAll(path: string, pieces: Pieces, mode: number | undefined): Promise<void> {
-  const file = await open(path, "w");
+  // Who opens a file while others may read it goes on reading after a chmod.
+  const file = await open(path, "wx", mode);
   try {
+    // The mode of the file that is replaced may have bits that the umask takes from a new one.
     if (mode !== undefined) await file.chmod(mode);
     let text = "";
     for await (const piece of pieces) {

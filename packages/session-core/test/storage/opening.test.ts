@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import fs, { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { MIGRATIONS, migrate, readVersion, SUPPORTED_VERSION } from "../../src/sqlite/file/migrate.js";
 import { APPLICATION_ID } from "../../src/sqlite/file/store-file.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
@@ -41,12 +42,44 @@ async function expectRefused(path: string, code: string, options: Partial<StoreO
   }
 }
 
+/** The modes of the files whose mode is changed from now on, before each change. */
+function modesBeforeChmod(): number[] {
+  const modes: number[] = [];
+  const { chmodSync } = fs;
+  const noting: typeof chmodSync = (path, mode) => {
+    modes.push(statSync(path).mode & 0o777);
+    chmodSync(path, mode);
+  };
+  Object.assign(fs, { chmodSync: noting });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, { chmodSync });
+    syncBuiltinESMExports();
+  });
+  return modes;
+}
+
 describe("opening a store", () => {
   test("that is missing makes the file and its folder, for the user alone", async () => {
     const path = join(tempFolder(), "new", "deeper", "store.db");
     await openedStore({ path });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+  });
+
+  test("that is missing makes a file that is private from its first moment", async () => {
+    const modes = modesBeforeChmod();
+    const path = storePath();
+    await openedStore({ path });
+    expect(modes).toEqual([]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("behind a dangling link makes a private file at its end", async () => {
+    const path = storePath();
+    symlinkSync(`${path}.real`, path);
+    await openedStore({ path });
+    expect(statSync(`${path}.real`).mode & 0o777).toBe(0o600);
   });
 
   test.each(["read-write", "read-only"] as const)("that is missing is refused %s, and nothing is made", async (mode) => {

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreBusyError, StoreNotLockedError, StoreUnavailableError } from "../../errors/store-errors.js";
+import { errorCode } from "../../errors/system-error.js";
 import type { ConnectionOptions } from "../../port/connection-options.js";
-import { type OpenSqlite, openSqlite } from "./driver.js";
+import { type OpenSqlite, openSqlite, openWithCiphers } from "./driver.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError } from "./sqlite-errors.js";
 import {
@@ -98,11 +99,28 @@ function makeFolder(folder: string): void {
   }
 }
 
+/**
+ * Creates an empty file that only the user may read, because sessions contain secrets; SQLite would create it with the rights that the
+ * umask leaves. False: the path cannot be created or exists, as a dangling link does; SQLite then creates it, or says what is wrong.
+ */
+function createPrivate(path: string): boolean {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+    return true;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return false;
+  }
+}
+
 function openToWrite({ path, key, onUpgrade }: ConnectionOptions, kind: "absent" | "empty" | "store", open: OpenSqlite): Database.Database {
+  // A driver that does not load leaves no file.
+  if (kind === "absent") (key === undefined ? openSqlite(":memory:") : openWithCiphers(undefined, ":memory:")).close();
+  const isPrivate = kind !== "absent" || createPrivate(path);
   const database = open(path, NO_WAIT);
   try {
-    // Sessions contain secrets, so only the user may read a new store. SQLite gives its side files the same mode.
-    if (kind === "absent") chmodSync(path, 0o600);
+    // SQLite gives its side files the mode of the file.
+    if (!isPrivate) chmodSync(path, 0o600);
     // Applies to new files only. A store has some 35 tables and indexes, each of which takes a page at least. Against pages of 4 kB
     // a store of 1.3 MB of JSONL is 9 % smaller and an import takes 2 % longer; pages of 1 kB save 2 % more and cost another 5 %.
     database.pragma("page_size = 2048");
