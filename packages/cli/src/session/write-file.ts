@@ -110,9 +110,41 @@ async function writeAll(path: string, pieces: Pieces, mode: number | undefined):
 }
 
 async function moveIntoPlace(temporary: string, path: string, overwrite: boolean): Promise<void> {
-  if (overwrite) return rename(temporary, path);
-  // Unlike a rename, a link fails if another process created the file meanwhile.
-  await link(temporary, path);
+  if (overwrite) await rename(temporary, path);
+  else await moveToNewPath(temporary, path);
+}
+
+/**
+ * Gives a file a path on the same file system that nothing has. May leave the file at its old path too.
+ *
+ * @throws an error of the system with the code `EEXIST`: something has the path, and stays.
+ */
+export async function moveToNewPath(temporary: string, path: string): Promise<void> {
+  try {
+    // Unlike a rename, a link fails if another process created the file meanwhile.
+    await link(temporary, path);
+  } catch (error) {
+    if (!isSystemError(error) || error.code === "EEXIST") throw error;
+    await renameToNewPath(temporary, path);
+  }
+}
+
+/**
+ * For file systems without hard links, such as FAT: an empty file takes the path, and the rename replaces this file. A program
+ * that writes to the path regardless between the last look and the rename loses what it wrote; a kill there leaves the empty file.
+ */
+async function renameToNewPath(temporary: string, path: string): Promise<void> {
+  const placeholder = await open(path, "wx", PRIVATE);
+  const { ino } = await placeholder.stat().finally(() => placeholder.close());
+  const found = await stat(path);
+  if (found.ino !== ino || found.size > 0)
+    throw Object.assign(new Error(`${path} was written meanwhile`), { code: "EEXIST", syscall: "rename" });
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }
 
 function existsMessage(path: string): string {

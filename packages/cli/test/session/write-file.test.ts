@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PRIVATE, writeNewFile } from "../../src/session/write-file.js";
 import { quietIo } from "../quiet-io.js";
@@ -22,6 +22,14 @@ function replaceInNode(functions: Partial<typeof fs>): void {
     Object.assign(fs, before);
     syncBuiltinESMExports();
   });
+}
+
+/** From now on `link` fails as the kernel lets it fail on FAT. */
+function withoutLinks(): void {
+  const failing = async () => {
+    throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM", errno: -1, syscall: "link" });
+  };
+  replaceInNode({ link: failing });
 }
 
 function modeOf(path: string): number {
@@ -51,5 +59,42 @@ describe("a new file", () => {
     chmodSync(path, 0o664);
     await writeNewFile(quietIo(folder()), path, ["new"], true, PRIVATE);
     expect(modeOf(path)).toBe(0o664);
+  });
+
+  describe.each([
+    ["with hard links", () => undefined],
+    ["without hard links", withoutLinks],
+  ])("on a file system %s", (_, prepare) => {
+    test("gets its name with all of its text, and no other file stays", async () => {
+      prepare();
+      const path = join(folder(), "new.md");
+      await writeNewFile(quietIo(folder()), path, ["some ", "text"], false, PRIVATE);
+      expect(readFileSync(path, "utf8")).toBe("some text");
+      expect(modeOf(path)).toBe(PRIVATE);
+      expect(readdirSync(dirname(path))).toEqual(["new.md"]);
+    });
+
+    test("does not replace one that another program creates meanwhile", async () => {
+      prepare();
+      const path = join(folder(), "new.md");
+      async function* pieces(): AsyncIterable<string> {
+        yield "mine";
+        writeFileSync(path, "theirs");
+      }
+      await expect(writeNewFile(quietIo(folder()), path, pieces(), false)).rejects.toMatchObject({ code: "TARGET_EXISTS" });
+      expect(readFileSync(path, "utf8")).toBe("theirs");
+      expect(readdirSync(dirname(path))).toEqual(["new.md"]);
+    });
+  });
+
+  test("is not there if it cannot get its name", async () => {
+    withoutLinks();
+    const path = join(folder(), "new.md");
+    const failing = async () => {
+      throw Object.assign(new Error("ENOSPC: no space left on device, rename"), { code: "ENOSPC", errno: -28, syscall: "rename" });
+    };
+    replaceInNode({ rename: failing });
+    await expect(writeNewFile(quietIo(folder()), path, ["text"], false)).rejects.toMatchObject({ code: "OUTPUT_FAILED" });
+    expect(readdirSync(dirname(path))).toEqual([]);
   });
 });
