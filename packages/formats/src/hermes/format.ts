@@ -1,24 +1,14 @@
 import { join } from "node:path";
-import type { EntryId, SessionId } from "@bough/session-core";
+import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, numberAt, parseArguments, parseJson, parseJsonObject, stringAt } from "@bough/session-core/wire";
+import { isId, type JsonObject, stringAt } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
 import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
-import { EntryChain } from "../source/entry-chain.js";
-import {
-  compactionPayload,
-  foreignPayload,
-  hiddenPayload,
-  messagePayload,
-  replyPayload,
-  resultPayload,
-  toMediaContent,
-  userPayload,
-} from "../source/payloads.js";
 import { columnsOf, type SourceDatabase, tablesOf } from "../source/source-database.js";
 import { SourceFolders } from "../source/source-folders.js";
 import type { FileHead, SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import { History, keyOf, toMs } from "./history.js";
 
 /** Sessions of Hermes: the database `state.db` of its home and of each profile. Which columns it has depends on its version. */
 export const hermesFormat: SourceFormat = {
@@ -119,91 +109,22 @@ function toId({ id }: JsonObject): SessionId {
   return isId(own) ? own : derivedId("hermes", own);
 }
 
-/** Times are seconds since 1970. */
-function toMs(seconds: unknown): number | undefined {
-  return typeof seconds === "number" ? Math.round(seconds * 1000) : undefined;
-}
-
+/** The messages of a session. Where a compression copied some, a first reading finds the newest copy of each. */
 function* readSession(
-  reading: DatabaseReading,
+  { database }: DatabaseReading,
   row: JsonObject,
   { sessionId, createdAtMs = 0 }: SourceHeader,
 ): Generator<SourceRecord, void, void> {
-  const chain = new EntryChain(sessionId, createdAtMs);
-  const names = new Map<string, string>();
-  const model = stringAt(row, "model");
-  /** The last entry that was not taken back. */
-  let kept: EntryId | null = null;
-  for (const message of reading.database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
-    const line = numberAt(message, "id") ?? 1;
-    // Newer versions keep what a rewind took back, and what a compression in the same session replaced, which is above its summary.
-    const isTakenBack = message.active === 0 && message.compacted !== 1;
-    if (!isTakenBack && chain.leafId !== kept) chain.moveTo(kept);
-    yield chain.add({ line, id: `message-${line}`, createdAtMs: toMs(message.timestamp), payload: toPayload(message, model, names) });
-    if (!isTakenBack) kept = chain.leafId;
-  }
-  if (chain.leafId !== kept) chain.moveTo(kept);
-  yield* chain.movedLeaf();
+  const id = String(row.id);
+  const rows = () => database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", id);
+  const hasCopies = database.columns("messages").has("active") && hasInactive(database, id);
+  const newest = new Map<string, unknown>();
+  for (const message of hasCopies ? rows() : []) newest.set(keyOf(message), message.id);
+  const history = new History(sessionId, createdAtMs, stringAt(row, "model"), hasCopies ? newest : undefined);
+  for (const message of rows()) yield* history.add(message);
+  yield* history.finish();
 }
 
-/** The start of a message that replaces earlier ones. */
-const SUMMARY = /^\[CONTEXT COMPACTION[^\]]*\]\s*/;
-
-function toPayload(message: JsonObject, model: string | undefined, names: Map<string, string>): JsonObject {
-  const content = contentOf(message);
-  switch (message.role) {
-    case "user": {
-      const text = typeof content === "string" ? content : "";
-      return SUMMARY.test(text) ? compactionPayload({ summary: text.replace(SUMMARY, "").trim() }) : userPayload(content);
-    }
-    case "assistant":
-      return replyPayload({ content: replyBlocks(message, content, names), model, stopReason: stringAt(message, "finish_reason") });
-    case "tool": {
-      const toolCallId = stringAt(message, "tool_call_id") ?? stringAt(message, "tool_name") ?? "unknown";
-      return resultPayload({
-        toolCallId,
-        toolName: stringAt(message, "tool_name") ?? names.get(toolCallId),
-        content,
-        isError: isFailure(content),
-      });
-    }
-    case "system":
-      return typeof content === "string" ? messagePayload({ role: "system", content }) : hiddenPayload("hermes.system", content);
-  }
-  return foreignPayload(message, stringAt(message, "role"));
-}
-
-/** A text, or the JSON text of a list of parts. */
-function contentOf({ content }: JsonObject): ReturnType<typeof toMediaContent> {
-  if (typeof content !== "string") return "";
-  const parts = content.startsWith("[{") ? parseJson(content) : undefined;
-  return Array.isArray(parts) && parts.every((part) => isObject(part) && typeof part.type === "string") ? toMediaContent(parts) : content;
-}
-
-/** Tools return a JSON object with `error`, if they failed. */
-function isFailure(content: unknown): boolean {
-  const result = typeof content === "string" && content.startsWith("{") ? parseJsonObject(content) : undefined;
-  return result !== undefined && ((typeof result.error === "string" && result.error !== "") || result.success === false);
-}
-
-function replyBlocks(message: JsonObject, content: ReturnType<typeof toMediaContent>, names: Map<string, string>): readonly JsonObject[] {
-  const thinking = stringAt(message, "reasoning_content") || stringAt(message, "reasoning") || "";
-  const texts = typeof content !== "string" ? content : content === "" ? [] : [{ type: "text", text: content }];
-  const given: unknown = typeof message.tool_calls === "string" ? parseJson(message.tool_calls) : undefined;
-  const calls = Array.isArray(given) ? given.filter(isObject).map((call) => toCall(call, names)) : [];
-  return [...(thinking === "" ? [] : [{ type: "thinking", thinking, ...detailsOf(message) }]), ...texts, ...calls];
-}
-
-/** Members that providers want back unchanged with the thinking. */
-function detailsOf(message: JsonObject): JsonObject {
-  const names = ["reasoning_details", "codex_reasoning_items", "codex_message_items"];
-  const details = names.flatMap((name) => (stringAt(message, name) ? [[name, message[name]] as const] : []));
-  return details.length === 0 ? {} : { hermes: Object.fromEntries(details) };
-}
-
-function toCall(call: JsonObject, names: Map<string, string>): JsonObject {
-  const called = isObject(call.function) ? call.function : call;
-  const [id, name] = [stringAt(call, "id") ?? stringAt(call, "call_id") ?? "unknown", stringAt(called, "name") ?? "unknown"];
-  names.set(id, name);
-  return { type: "toolCall", id, name, arguments: parseArguments(called.arguments) };
+function hasInactive(database: SourceDatabase, session: string): boolean {
+  return database.first("SELECT 1 FROM messages WHERE session_id = ? AND active = 0 LIMIT 1", session) !== undefined;
 }

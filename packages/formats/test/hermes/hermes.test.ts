@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Session, Store } from "@bough/session-core";
 import Database from "better-sqlite3";
-import { describe, expect, test } from "vitest";
-import { openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { findingsOf, openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
 import { syncSessions } from "../../src/transfer/sync.js";
 import { contextTexts, importedPath, treeLines } from "../world/imported-file.js";
 import { only } from "../world/only.js";
@@ -115,6 +116,114 @@ describe("the sessions of Hermes", () => {
       'message-7 < message-4: compaction "All done." keeps nothing',
       "message-8 < message-7: user More",
     ]);
+  });
+
+  describe("that a newer version compressed", () => {
+    const START = "[CONTEXT COMPACTION — REFERENCE ONLY] All done.\n\n";
+    const END = "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
+
+    /** A database with these rows of the session `s1`, and functions that add rows and run statements. */
+    function newest(home: string, rows: readonly Row[]) {
+      const database = new Database(writeState(join(home, ".hermes/state.db"), []));
+      onTestFinished(() => void database.close());
+      for (const name of [
+        "active INTEGER NOT NULL DEFAULT 1",
+        "compacted INTEGER NOT NULL DEFAULT 0",
+        "_compressed_summary INTEGER DEFAULT 0",
+      ])
+        database.exec(`ALTER TABLE messages ADD COLUMN ${name}`);
+      const add = ({ role, content, more = {} }: Row, timestamp: number) => {
+        const row = { session_id: "s1", role, content, timestamp, ...more };
+        const names = Object.keys(row);
+        database.prepare(`INSERT INTO messages (${names.join()}) VALUES (${names.map(() => "?").join()})`).run(...Object.values(row));
+      };
+      for (const [at, row] of rows.entries()) add(row, at + 1);
+      return { add, run: (sql: string) => database.exec(sql) };
+    }
+
+    /** The session `s1` after a sync. */
+    async function synced(store: Store, home: string): Promise<Session> {
+      await syncSessions(store, { environment: { env: {}, home, platform: "linux" } });
+      return store.openSession("s1");
+    }
+
+    const say = (...words: readonly string[]): readonly Row[] =>
+      words.map((content) => ({ role: content.startsWith("u") ? "user" : "assistant", content }));
+    const marked = { _compressed_summary: 1 };
+
+    test("have a compaction that keeps what was copied, in front of the summary and behind it, once", async () => {
+      const home = tempFolder();
+      const rows = say("u1", "a1", "u2", "a2", "u3", "a3");
+      const { add, run } = newest(home, rows);
+      const store = await openedStore();
+      await synced(store, home);
+      run("UPDATE messages SET active = 0, compacted = id <= 4");
+      for (const at of [0, -1, 4, 5])
+        add(rows[at] ?? { role: "assistant", content: `${START}${END}`, more: marked }, at === -1 ? 7 : at + 1);
+      const session = await synced(store, home);
+      expect((await treeLines(session)).slice(5)).toEqual([
+        "message-6 < message-5: assistant a3",
+        'message-8 < message-6: compaction "All done." keeps message-1',
+      ]);
+      expect(await contextTexts(session)).toEqual(["u1", "All done.", "u3", "a3"]);
+      // A rewind of a copy, and another compression, whose summary is put into the message that it keeps.
+      run("UPDATE messages SET active = 0 WHERE id = 10");
+      add({ role: "assistant", content: "a4" }, 11);
+      run("UPDATE messages SET active = 0, compacted = 1 WHERE active = 1");
+      const prior = "[PRIOR CONTEXT — for reference only; not a new message]\na4\n\n[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]\n\n";
+      add({ role: "assistant", content: `${prior}${START.replace("All", "More")}${END}`, more: marked }, 11);
+      const again = await openedStore();
+      for (const one of [store, again]) expect(await contextTexts(await synced(one, home))).toEqual(["More done.", "a4"]);
+      expect((await treeLines(await again.openSession("s1"))).slice(6)).toEqual([
+        'message-8 < message-6: compaction "All done." keeps message-1',
+        "message-11 < message-8: assistant a4",
+        'message-12 < message-11: compaction "More done." keeps message-11',
+      ]);
+      expect([await findingsOf(store), await findingsOf(again)]).toEqual([[], []]);
+    });
+
+    test("keep what a session that continues another one has in front of its summary, whoever says it", async () => {
+      const home = tempFolder();
+      newest(home, [...say("u1", "a1"), { role: "user", content: "Whatever it says", more: marked }, ...say("a2")]);
+      const session = await synced(await openedStore(), home);
+      expect(await contextTexts(session)).toEqual(["u1", "a1", "Whatever it says", "a2"]);
+      expect((await treeLines(session))[2]).toBe('message-3 < message-2: compaction "Whatever it says" keeps message-1');
+    });
+
+    test("have the request behind a summary, and images beside it, as a message", async () => {
+      const home = tempFolder();
+      const text = `${START}${END}\n\nGo on`;
+      const parts = `\0json:${JSON.stringify([
+        { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+        { type: "text", text },
+      ])}`;
+      newest(home, [
+        { role: "user", content: text },
+        { role: "user", content: parts, more: marked },
+      ]);
+      const session = await synced(await openedStore(), home);
+      expect(await treeLines(session)).toEqual([
+        'message-1 < -: compaction "All done." keeps nothing',
+        expect.stringMatching(/^\S+ < message-1: user Go on$/),
+        expect.stringMatching(/^message-2 < \S+: compaction "All done." keeps nothing$/),
+        expect.stringMatching(/^\S+ < message-2: user .*Go on$/),
+      ]);
+    });
+
+    test("are a branch from the start where messages were only shortened", async () => {
+      const home = tempFolder();
+      const rows = say("u1", "a1 long", "u2", "a2");
+      const { add, run } = newest(home, rows);
+      const store = await openedStore();
+      await synced(store, home);
+      run("UPDATE messages SET active = 0, compacted = 1");
+      for (const [at, row] of rows.entries()) add(at === 1 ? { ...row, content: "a1" } : row, at + 1);
+      add({ role: "user", content: "u3" }, 9);
+      for (const one of [store, await openedStore()]) {
+        expect(await contextTexts(await synced(one, home))).toEqual(["u1", "a1", "u2", "a2", "u3"]);
+        expect(await findingsOf(one)).toEqual([]);
+      }
+    });
   });
 
   test("of a database without a table of sessions are those of its messages", async () => {
