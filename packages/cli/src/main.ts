@@ -45,11 +45,18 @@ const ENDING_SIGNALS: readonly (readonly [signal: NodeJS.Signals, exit: number])
   ["SIGHUP", 129],
 ];
 
+const cleanUps = new Set<() => void>();
+
 function onInterrupt(cleanUp: () => void): () => void {
-  return onSignals((exit) => {
-    cleanUp();
+  cleanUps.add(cleanUp);
+  const stopListening = onSignals((exit) => {
+    for (const one of cleanUps) one();
     process.exit(exit);
   });
+  return () => {
+    cleanUps.delete(cleanUp);
+    stopListening();
+  };
 }
 
 /** Aborts on the first signal only; a second one has its default action and ends the process. */

@@ -1,5 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import {
   exportBough,
   exportClaude,
@@ -13,9 +12,10 @@ import {
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { Session, Store } from "@bough/session-core";
 import { bytes, counted, type PriceList } from "@bough/session-core/view";
-import { OutputFailedError, UsageError } from "../errors.js";
+import { UsageError } from "../errors.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
+import { AssetFolder } from "../session/asset-folder.js";
 import { chooseSession } from "../session/choose-session.js";
 import { type ExportFormat, exportFormatOf } from "../session/export-formats.js";
 import { resolveEntry } from "../session/names.js";
@@ -74,23 +74,45 @@ export const runExport: Command<GivenOptions> = async ({ io, out, args, options:
     const subagents = isForPeople(options) ? await openSubagents(store, session) : [];
     const parts = { subagents, ...markdownParts(options, assets) };
     const plain = await exportPieces(out, session, options, (counts) => masked.push(...counts), parts, await readPrices(io));
-    const pieces = lock === undefined ? plain : lock(plain);
-    if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
-    else {
-      const path = resolve(io.cwd, requireArgument(options.output));
-      if (options.dryRun === true) {
-        const size = await measureNewFile(path, pieces, options.force === true);
-        await out.note(styled("dim", `would write ${bytes(size)} to ${path}`));
-      } else {
-        await writeNewFile(io, path, pieces, options.force === true, PRIVATE);
-        await out.note(styled("dim", `written to ${path}`));
-      }
-    }
+    await writeDocument(io, out, lock === undefined ? plain : lock(plain), options, assets);
     const would = options.dryRun === true ? "would write " : "";
-    if (assets !== undefined) await out.note(styled("dim", `${would}${counted(await assets.write(), "image")} in ${assets.folder}`));
+    if (assets !== undefined) await out.note(styled("dim", `${would}${counted(assets.count, "image")} in ${assets.folder}`));
     if (masked.length > 0) await out.note(styled("dim", `${describeSecrets(masked, "masked")} (--with-secrets keeps them)`));
   });
 };
+
+/** Writes the document and its images, or, after an error or an interruption, neither. */
+async function writeDocument(
+  io: Io,
+  out: Printer,
+  pieces: AsyncIterable<string>,
+  options: ExportOptions,
+  assets: AssetFolder | undefined,
+): Promise<void> {
+  if (assets === undefined) return writePieces(io, out, pieces, options);
+  const stopWatching = io.onInterrupt(() => assets.discard());
+  try {
+    await writePieces(io, out, assets.placedAfter(pieces), options);
+  } catch (error) {
+    await assets.settled();
+    assets.discard();
+    throw error;
+  } finally {
+    stopWatching();
+  }
+}
+
+async function writePieces(io: Io, out: Printer, pieces: AsyncIterable<string>, options: ExportOptions): Promise<void> {
+  if (options.output === undefined || options.output === "-") return printPieces(io, out, pieces, options.format);
+  const path = resolve(io.cwd, requireArgument(options.output));
+  if (options.dryRun === true) {
+    const size = await measureNewFile(path, pieces, options.force === true);
+    await out.note(styled("dim", `would write ${bytes(size)} to ${path}`));
+  } else {
+    await writeNewFile(io, path, pieces, options.force === true, PRIVATE);
+    await out.note(styled("dim", `written to ${path}`));
+  }
+}
 
 /** Reads the password, and returns what encrypts a page with it. */
 async function preparedLock(io: Io): Promise<(pieces: AsyncIterable<string>) => AsyncIterable<string>> {
@@ -203,58 +225,5 @@ async function printPieces(io: Io, out: Printer, pieces: AsyncIterable<string>, 
   for await (const piece of pieces) {
     out.document(protect(piece));
     await out.pump();
-  }
-}
-
-/**
- * The folder for the images of a document. The name of a file is a hash of its content, so a file that exists has this content
- * already and stays.
- */
-class AssetFolder {
-  readonly folder: string;
-  readonly #documentFolder: string;
-  readonly #isDry: boolean;
-  /** Each resolves with its error. */
-  readonly #writes: Promise<unknown>[] = [];
-  readonly #names = new Set<string>();
-  #ready: Promise<unknown> | undefined;
-
-  /** `isDry`: images are only counted. */
-  constructor(folder: string, documentFolder: string, isDry: boolean) {
-    this.folder = folder;
-    this.#documentFolder = documentFolder;
-    this.#isDry = isDry;
-  }
-
-  /** Starts to write an image. Returns its path relative to the document. */
-  add({ bytes, name }: MarkdownImage): string {
-    if (!this.#isDry && !this.#names.has(name)) this.#writes.push(this.#write(name, bytes).catch((error: unknown) => error));
-    this.#names.add(name);
-    return relative(this.#documentFolder, join(this.folder, name));
-  }
-
-  /**
-   * Waits until all images are written. Returns their number.
-   *
-   * @throws {OutputFailedError} one of them could not be written.
-   */
-  async write(): Promise<number> {
-    const failed = (await Promise.all(this.#writes)).find((error) => error !== undefined);
-    if (failed !== undefined)
-      throw new OutputFailedError(
-        `The images could not be written to ${this.folder}: ${failed instanceof Error ? failed.message : failed}`,
-        { cause: failed },
-      );
-    return this.#names.size;
-  }
-
-  async #write(name: string, bytes: Uint8Array): Promise<void> {
-    this.#ready ??= mkdir(this.folder, { recursive: true });
-    await this.#ready;
-    try {
-      await writeFile(join(this.folder, name), bytes, { flag: "wx" });
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
   }
 }
