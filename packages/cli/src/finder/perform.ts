@@ -3,6 +3,7 @@ import type { PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
 import { searchConditions } from "../session/chosen-sessions.js";
+import { KeptSessions } from "../session/kept-sessions.js";
 import { sessionTitle } from "../session/names.js";
 import { hitPages } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
@@ -39,6 +40,7 @@ type Dispatch = ScreenHost<FinderEvent>["dispatch"];
 export class FinderPerformer {
   readonly #world: FinderWorld;
   readonly #sessions = new Map<SessionId, FoundSession>();
+  readonly #kept: KeptSessions;
   #prices: Promise<PriceList> | undefined;
   readonly #searches = new NewestOnly<readonly [EffectOf<"search">, Dispatch]>(([effect, dispatch], isWanted) =>
     this.#search(effect, dispatch, isWanted),
@@ -47,6 +49,7 @@ export class FinderPerformer {
 
   constructor(world: FinderWorld) {
     this.#world = world;
+    this.#kept = new KeptSessions(world.store);
   }
 
   /** Starts an effect. Failures are dispatched as events. */
@@ -59,6 +62,7 @@ export class FinderPerformer {
   end(): void {
     this.#searches.end();
     this.#previews.end();
+    this.#kept.end();
   }
 
   async #search({ query, queryId, role, sessionId }: EffectOf<"search">, dispatch: Dispatch, isWanted: () => boolean): Promise<void> {
@@ -70,7 +74,9 @@ export class FinderPerformer {
       const conflict = conflictOf(conditions, typed.search);
       if (conflict !== undefined) throw new InvalidQueryError(query, conflict);
       const prices = () => (this.#prices ??= readPrices(io));
-      const asked = [conditions, ROLE_CONDITIONS[role], await searchConditions({ store, prices }, typed)].reduce((a, b) => bothOf(a, b));
+      const asked = [conditions, ROLE_CONDITIONS[role], await searchConditions({ store, prices, kept: this.#kept }, typed)].reduce((a, b) =>
+        bothOf(a, b),
+      );
       const within = sessionId === null ? {} : { sessionId };
       // A screen is read by the person whose entries these are, so it has the private ones too.
       const request = { ...conditions, ...asked, ...within, query: words, relax: true, includePrivate: true, limit: FIRST_PAGE };

@@ -163,7 +163,7 @@ const searchSessions = defineTool(
     max_chars: INPUT.maxChars,
   }),
   async (source, { session, agents, max_chars, ...input }) => {
-    const wrong = agents && (await findUnknownAgent(source.store, agents));
+    const wrong = agents && (await findUnknownAgent(source, agents));
     // Without it the answer would be that no entry has the words.
     if (wrong !== undefined)
       throw new InvalidInputError(`agents: no session is of ${JSON.stringify(wrong.unknown)}. There are ${wrong.known.join(", ")}.`);

@@ -13,7 +13,8 @@ import {
 } from "@bough/session-core";
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
 import { searchConditions } from "../session/chosen-sessions.js";
-import { hitPages, listSessions, listSubagents } from "../session/paging.js";
+import { KeptSessions } from "../session/kept-sessions.js";
+import { hitPages, listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { readPrices } from "../session/prices.js";
 import { groupHitsBySession } from "../session/session-rows.js";
@@ -33,9 +34,10 @@ interface PickerWorld {
   readonly io: Pick<Io, "env" | "home" | "now">;
 }
 
-/** The same, with what is being written. */
+/** The same, with what is being written, and the sessions that searches choose from. */
 interface WatchedWorld extends PickerWorld {
   readonly held: HeldReplies;
+  readonly kept: KeptSessions;
 }
 
 type EffectOf<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
@@ -67,7 +69,7 @@ export class PickerPerformer {
   #endWatch: () => void = () => undefined;
 
   constructor(world: PickerWorld) {
-    this.#world = { ...world, held: new HeldReplies(world.store, world.io.now) };
+    this.#world = { ...world, held: new HeldReplies(world.store, world.io.now), kept: new KeptSessions(world.store) };
   }
 
   perform(effect: PickerEffect, { dispatch }: ScreenHost<PickerEvent>): void {
@@ -85,6 +87,7 @@ export class PickerPerformer {
     for (const reads of this.#reads.values()) reads.end();
     this.#endWatch();
     this.#world.held.end();
+    this.#world.kept.end();
   }
 
   #readsOf(effect: ReadEffect): NewestOnly<readonly [ReadEffect, PickerDispatch]> {
@@ -113,6 +116,7 @@ async function performSafely(world: WatchedWorld, effect: SingleEffect, dispatch
       if (!isNewest()) return;
     }
     await performEffect(world, effect, dispatch, isNewest);
+    if (!isRead(effect)) world.kept.forget();
   } catch (error) {
     // Nothing above an effect catches: every failure becomes an event.
     dispatch(failureEvent(effect, error));
@@ -211,21 +215,21 @@ function toPreviewMessage(entry: Entry): readonly PreviewMessage[] {
 }
 
 async function searchTexts(
-  world: PickerWorld,
+  world: WatchedWorld,
   effect: EffectOf<"search">,
   dispatch: PickerDispatch,
   isNewest: () => boolean,
 ): Promise<void> {
-  const { store, io } = world;
+  const { store, kept, io } = world;
   const typed = parseTypedQuery(effect.query, { nowMs: io.now(), home: io.home });
-  const conditions = await searchConditions({ store, prices: () => readPrices(io) }, typed);
+  const conditions = await searchConditions({ store, kept, prices: () => readPrices(io) }, typed);
   const chosen = conditions.sessionIds === undefined ? null : new Set(conditions.sessionIds);
   const hits: SearchHit[] = [];
   let more = false;
   if (!asksForEntries(typed)) return dispatch({ kind: "hits", number: effect.number, hits: new Map(), more, chosen });
   for (const filter of filtersOf(world, effect.scope)) {
     // A search knows no folders: the sessions of a repository are named, so that better hits elsewhere do not take their places.
-    const place = filter.under === undefined ? filter : { sessionIds: await idsOf(store, filter) };
+    const place = filter.under === undefined ? filter : { sessionIds: await idsOf(kept, filter) };
     // Without titles: matchSessions finds those without the index.
     const own = { query: unfinishedQuery(typed.words), types: conditions.types ?? ENTRY_TYPES, includePrivate: true };
     let pages = 0;
@@ -241,8 +245,8 @@ async function searchTexts(
   dispatch({ kind: "hits", number: effect.number, hits: groupHitsBySession(hits), more, chosen });
 }
 
-async function idsOf(store: Store, filter: SessionFilter): Promise<readonly SessionId[]> {
-  return (await listSessions(store, { ...filter, archived: "all" })).map(({ id }) => id);
+async function idsOf(kept: KeptSessions, filter: SessionFilter): Promise<readonly SessionId[]> {
+  return (await kept.list({ ...filter, archived: "all" })).map(({ id }) => id);
 }
 
 async function readChange(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {

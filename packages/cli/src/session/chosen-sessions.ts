@@ -1,6 +1,7 @@
 import { AGENT_FILTERS } from "@bough/formats/agents";
 import { InvalidQueryError, type SessionId, type SessionRecord, type SessionTotals, type Store } from "@bough/session-core";
 import type { PriceList } from "@bough/session-core/view";
+import type { KeptSessions } from "./kept-sessions.js";
 import { agentOf } from "./names.js";
 import { listSessions } from "./paging.js";
 import { usdOf } from "./prices.js";
@@ -10,7 +11,11 @@ import { bothOf, meetsRecord, type SearchConditions, type SessionConditions, typ
 export interface SessionsWorld {
   readonly store: Store;
   readonly prices: () => Promise<PriceList>;
+  /** Lists that are kept from one query to the next; undefined: each query reads its own. */
+  readonly kept?: KeptSessions | undefined;
 }
+
+type Listing = Pick<SessionsWorld, "store" | "kept">;
 
 /**
  * The conditions of a typed query for a search: filters by directory, model and cost become the sessions that meet them. Cost: with one of
@@ -21,16 +26,16 @@ export interface SessionsWorld {
  */
 export async function searchConditions(world: SessionsWorld, query: TypedQuery): Promise<SearchConditions> {
   if (query.problem !== undefined) throw query.problem;
-  await checkAgents(world.store, query);
+  await checkAgents(world, query);
   const { directory, model, costUsd } = query.sessions;
   if (directory === undefined && model === undefined && costUsd === undefined) return query.search;
-  const records = await listAll(world.store, { search: {}, sessions: query.sessions });
+  const records = await listAll(world, { search: {}, sessions: query.sessions });
   const chosen = await withTotals(world, records, query.sessions);
   return bothOf(query.search, { sessionIds: chosen.map(({ id }) => id) });
 }
 
-async function checkAgents(store: Store, { search: { agents = [] }, filters }: TypedQuery): Promise<void> {
-  const found = await findUnknownAgent(store, agents);
+async function checkAgents(world: Listing, { search: { agents = [] }, filters }: TypedQuery): Promise<void> {
+  const found = await findUnknownAgent(world, agents);
   if (found === undefined) return;
   const { unknown, known } = found;
   const typed = filters.join(" ");
@@ -42,19 +47,20 @@ async function checkAgents(store: Store, { search: { agents = [] }, filters }: T
  * for an agent that Bough does not read a list of all sessions.
  */
 export async function findUnknownAgent(
-  store: Store,
+  world: Listing,
   agents: readonly string[],
 ): Promise<{ readonly unknown: string; readonly known: readonly string[] } | undefined> {
   const others = agents.filter((agent) => !AGENT_FILTERS.includes(agent));
   if (others.length === 0) return undefined;
-  const known = new Set([...AGENT_FILTERS, ...(await listAll(store, { search: {}, sessions: {} })).map(agentOf)]);
+  const known = new Set([...AGENT_FILTERS, ...(await listAll(world, { search: {}, sessions: {} })).map(agentOf)]);
   const unknown = others.find((agent) => !known.has(agent));
   return unknown === undefined ? undefined : { unknown, known: [...known] };
 }
 
 /** The records, all archived ones and those of subagents too, that meet conditions on records. */
-async function listAll(store: Store, conditions: Pick<TypedQuery, "search" | "sessions">): Promise<readonly SessionRecord[]> {
-  const records = await listSessions(store, { kind: "all", archived: "all", empty: true });
+async function listAll({ store, kept }: Listing, conditions: Pick<TypedQuery, "search" | "sessions">): Promise<readonly SessionRecord[]> {
+  const filter = { kind: "all", archived: "all", empty: true } as const;
+  const records = await (kept?.list(filter) ?? listSessions(store, filter));
   return records.filter((record) => meetsRecord(record, conditions));
 }
 

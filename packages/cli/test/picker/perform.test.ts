@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assistantMessage, openStore, userMessage } from "@bough/session-core";
+import { assistantMessage, openStore, type SessionFilter, type Store, userMessage } from "@bough/session-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { PickerModel } from "../../src/picker/model.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { NOON } from "../world.js";
 import { createConversation, HERE, memoryStore, pickerOn } from "./driven.js";
@@ -10,6 +11,22 @@ import { createConversation, HERE, memoryStore, pickerOn } from "./driven.js";
 const SIZE = { columns: 100, rows: 24 };
 
 beforeAll(loadExactWidths);
+
+/** A store, and the filters of the lists that are read from it. */
+function countingLists(store: Store) {
+  const lists: SessionFilter[] = [];
+  const counted = new Proxy(store, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]) => {
+        if (key === "listSessions") lists.push(Object(given[0]));
+        return Reflect.apply(member, target, given);
+      };
+    },
+  });
+  return { counted, lists };
+}
 
 describe("A picker on a store", () => {
   it("lists the sessions of the directory, or all, without those of subagents and empty ones", async () => {
@@ -89,6 +106,30 @@ describe("A picker on a store", () => {
       .type("zebra")
       .until((model) => model.search.state === "done");
     expect(picker.titles).toEqual(["Mine"]);
+  });
+
+  it("lists the sessions once for all keys of a search, and again after another process has written", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "sessions.db");
+    const [store, other] = [await openStore({ path }), await openStore({ path })];
+    onTestFinished(async () => {
+      await store.close();
+      await other.close();
+    });
+    await createConversation(store, { id: "one", title: "One" }, 2, "the zebra");
+    const { counted, lists } = countingLists(store);
+    const picker = await pickerOn(counted, SIZE).until((model) => model.lists.here.state === "complete");
+    onTestFinished(() => picker.screen.close?.());
+    const isDone = (model: PickerModel) => model.search.state === "done";
+    const before = lists.length;
+    picker.press("/");
+    for (const key of "dir:project zeb") await picker.type(key).until(isDone);
+    expect([picker.titles, lists.length - before]).toEqual([["One"], 1]);
+    await createConversation(other, { id: "two", title: "Two" }, 1, "a zebra too");
+    await picker.until((model) => model.lists.here.sessions.length === 2);
+    for (const key of "ra") await picker.type(key).until(isDone);
+    expect([...picker.titles].sort()).toEqual(["One", "Two"]);
   });
 
   it("finds by the time of entries, also in a session that went on later, and opens it at the entry", async () => {
