@@ -12,6 +12,12 @@ export type Engine = (typeof ENGINES)[number];
 /** The engine of this run. */
 export const ENGINE: Engine = engineOf(process.env["BOUGH_TEST_ENGINE"] ?? "memory");
 
+/** True if the stores of this run are on a server. */
+export const ON_SERVER = ENGINE.startsWith("postgres");
+
+/** The number of partitions of each table of the stores of this run. */
+export const PARTITIONS = ENGINE === "postgres-partitioned" ? 4 : 0;
+
 function engineOf(name: string): Engine {
   const known = ENGINES.find((one) => one === name);
   if (known === undefined) throw new Error(`BOUGH_TEST_ENGINE is one of ${ENGINES.join(", ")}, not ${name}.`);
@@ -37,7 +43,7 @@ export function newPlace(): Place {
 /** A place where a store can be opened twice, or again; in a file where this run has its stores in memory. */
 export function lastingPlace(): Place {
   if (ENGINE === "memory" || ENGINE === "file") return { path: join(tempFolder(), "store.db") };
-  return serverPlace(ENGINE === "postgres-partitioned" ? 4 : 0);
+  return serverPlace(PARTITIONS);
 }
 
 /**

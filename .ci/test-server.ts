@@ -36,10 +36,23 @@ async function dropSchemas(url: string, prefix: string): Promise<void> {
   );
 }
 
-async function run(url: string, statements: readonly string[]): Promise<Record<string, unknown>[][]> {
+/** A connection of the driver. */
+export interface Connection {
+  query(sql: string): Promise<{ readonly rows: Record<string, unknown>[] }>;
+  /** From now on it keeps no process alive. */
+  unref(): void;
+  end(): Promise<void>;
+}
+
+export async function connectTo(url: string): Promise<Connection> {
   const { Client } = engine("pg");
   const client = new Client({ connectionString: url });
   await client.connect();
+  return client;
+}
+
+async function run(url: string, statements: readonly string[]): Promise<Record<string, unknown>[][]> {
+  const client = await connectTo(url);
   try {
     const results: Record<string, unknown>[][] = [];
     for (const statement of statements) results.push((await client.query(statement)).rows);

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { assistantMessage, openStore, type Session, type Store, userMessage } from "@bough/session-core";
 import { isServerUrl } from "@bough/session-core/engine";
 import { onTestFinished } from "vitest";
-import { ENGINE, serverUrl } from "../../.ci/test-engine.js";
+import { ON_SERVER, serverUrl } from "../../.ci/test-engine.js";
 import { TerminalProgram } from "./terminal-program.js";
 
 /** The command as it is published; `npm test` builds it first. */
@@ -19,7 +19,7 @@ export const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", i
 export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-terminal-"));
   /** The value of `BOUGH_STORE`: the path of a file, or a URL where the tests run on a server. */
-  readonly store = ENGINE.startsWith("postgres") ? serverUrl() : join(this.folder, "sessions.db");
+  readonly store = ON_SERVER ? serverUrl() : join(this.folder, "sessions.db");
 
   /** The environment of what runs here. */
   env(more: Readonly<Record<string, string>> = {}): Record<string, string> {

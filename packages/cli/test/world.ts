@@ -13,7 +13,7 @@ import {
 } from "@bough/session-core";
 import { isServerUrl } from "@bough/session-core/engine";
 import { onTestFinished } from "vitest";
-import { ENGINE, serverUrl } from "../../../.ci/test-engine.js";
+import { ON_SERVER, serverUrl } from "../../../.ci/test-engine.js";
 import { run } from "../src/run.js";
 import { type Cancellation, OutputClosedError, type Sink } from "../src/terminal/io.js";
 import { quietIo } from "./quiet-io.js";
@@ -54,7 +54,7 @@ const HOUR = 3_600_000;
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-cli-"));
   /** The value of `BOUGH_STORE`: the path of a file, or a URL. */
-  readonly store = ENGINE.startsWith("postgres") ? serverUrl() : join(this.folder, "sessions.db");
+  readonly store = ON_SERVER ? serverUrl() : join(this.folder, "sessions.db");
 
   path(name: string): string {
     return join(this.folder, name);

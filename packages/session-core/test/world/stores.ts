@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
-import { newPlace, tempFolder } from "../../../../.ci/test-engine.js";
+import { newPlace, ON_SERVER, PARTITIONS, tempFolder } from "../../../../.ci/test-engine.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 
@@ -27,6 +27,10 @@ export function storePath(): string {
 
 /** A store of its own on the engine of this run, closed after the test. Real engines, synced to disk only where a test is about that. */
 export async function openedStore(options: Partial<StoreOptions> = {}): Promise<Store> {
+  if (ON_SERVER && Object.keys(options).length === 0) {
+    const { storeOnServer } = await import("./server-stores.js");
+    return storeOnServer(PARTITIONS);
+  }
   const place = options.path === undefined && options.url === undefined ? newPlace() : {};
   const store = await openStore({ ...place, durability: "normal", ...options });
   onTestFinished(() => store.close());
