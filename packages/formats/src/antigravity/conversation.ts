@@ -42,14 +42,17 @@ export class AntigravityConversation implements LogConversation {
   readonly isPending = false;
   readonly #chain: EntryChain;
   #model: string | undefined;
-  #open: readonly OpenCall[];
-  #prompts: readonly Prompt[];
+  /** The calls since the last prompt, and the number of those with a result. */
+  #calls: OpenCall[];
+  #answered = 0;
+  /** Their steps grow. */
+  readonly #prompts: Prompt[];
   #step: number;
 
   constructor(sessionId: SessionId, startMs: number, state: JsonObject = {}) {
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model");
-    this.#open = objectsAt(state, "open").map((call) => ({ id: String(call.id), name: String(call.name) }));
+    this.#calls = objectsAt(state, "open").map((call) => ({ id: String(call.id), name: String(call.name) }));
     this.#prompts = objectsAt(state, "prompts").map((one) => ({
       step: numberAt(one, "step") ?? 0,
       before: stringAt(one, "before") ?? null,
@@ -58,7 +61,13 @@ export class AntigravityConversation implements LogConversation {
   }
 
   get state(): JsonObject {
-    return { chain: this.#chain.state, model: this.#model, open: this.#open, prompts: this.#prompts, step: this.#step };
+    return {
+      chain: this.#chain.state,
+      model: this.#model,
+      open: this.#calls.slice(this.#answered),
+      prompts: [...this.#prompts],
+      step: this.#step,
+    };
   }
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
@@ -88,11 +97,13 @@ export class AntigravityConversation implements LogConversation {
   #prompt(content: string, step = this.#step + 1): readonly JsonObject[] {
     const chosen = SELECTION.exec(content)?.[1]?.trimEnd();
     this.#model = chosen?.replace(/(?<=.)\.$/, "") || this.#model;
-    const undone = step > this.#step ? undefined : this.#prompts.find((prompt) => prompt.step >= step);
-    if (undone !== undefined) this.#chain.moveTo(undone.before);
-    this.#prompts = [...this.#prompts.filter((prompt) => prompt.step < step), { step, before: this.#chain.leafId }];
+    let undone: Prompt | undefined;
+    while ((this.#prompts.at(-1)?.step ?? Number.NEGATIVE_INFINITY) >= step) undone = this.#prompts.pop();
+    if (undone !== undefined && step <= this.#step) this.#chain.moveTo(undone.before);
+    this.#prompts.push({ step, before: this.#chain.leafId });
     this.#step = step;
-    this.#open = [];
+    this.#calls = [];
+    this.#answered = 0;
     const start = content.indexOf(OPEN_REQUEST);
     const end = start < 0 ? -1 : content.indexOf(CLOSE_REQUEST, start);
     if (end < 0) return [userPayload(content)];
@@ -102,15 +113,15 @@ export class AntigravityConversation implements LogConversation {
   }
 
   #reply(record: JsonObject, calls: readonly JsonObject[], text: string): readonly JsonObject[] {
-    this.#open = [...this.#open, ...calls.map(({ id, name }) => ({ id: String(id), name: String(name) }))];
+    for (const { id, name } of calls) this.#calls.push({ id: String(id), name: String(name) });
     const content = [...thinkingBlocks(stringAt(record, "thinking")), ...textBlocks(text), ...calls];
     return content.length === 0 ? [] : [replyPayload({ content, provider: "google", model: this.#model })];
   }
 
   #result(record: JsonObject, type: string, content: string): readonly JsonObject[] {
-    const [call, ...others] = this.#open;
+    const call = this.#calls[this.#answered];
     if (call === undefined) return content === "" ? [] : [hiddenPayload(`antigravity.${type.toLowerCase()}`, content)];
-    this.#open = others;
+    this.#answered += 1;
     const isError = FAILED.test(stringAt(record, "status") ?? "");
     const details = Array.isArray(record.truncated_fields) ? { type, truncated_fields: record.truncated_fields } : { type };
     return [resultPayload({ toolCallId: call.id, toolName: call.name, content, isError, details })];

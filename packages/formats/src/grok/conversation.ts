@@ -29,6 +29,7 @@ import {
   userPayload,
 } from "../source/payloads.js";
 import type { LogConversation } from "../source/record-log.js";
+import { listOf, push, removeWhile, type Stack, stackOf } from "../source/stack.js";
 
 /** Updates that say what others do: lists for menus, the start of something whose end is another update. */
 const REPEATED =
@@ -76,7 +77,8 @@ export class AcpConversation implements LogConversation {
   readonly #sessionId: SessionId;
   readonly #chain: EntryChain;
   #model: string | undefined;
-  #prompts: readonly Prompt[];
+  /** Their numbers grow upwards. */
+  #prompts: Stack<Prompt>;
   /** The names of calls without a result. */
   readonly #names: Map<string, string>;
   #pending: Pending | undefined;
@@ -93,11 +95,12 @@ export class AcpConversation implements LogConversation {
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model") ?? model;
     this.#names = new Map(Object.entries(objectAt(state, "names") ?? {}).map(([id, name]) => [id, String(name)]));
-    this.#prompts = objectsAt(state, "prompts").map((one) => ({
+    const prompts = objectsAt(state, "prompts").map((one) => ({
       index: numberAt(one, "index") ?? 0,
       before: stringAt(one, "before") ?? null,
       id: stringAt(one, "id") ?? "",
     }));
+    this.#prompts = stackOf(prompts);
   }
 
   get isPending(): boolean {
@@ -110,7 +113,17 @@ export class AcpConversation implements LogConversation {
 
   get state(): JsonObject {
     const names = this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) };
-    return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts, checkpoint: this.#checkpoint, ...names };
+    const [prompts, checkpoint] = [this.#prompts, this.#checkpoint];
+    return {
+      chain: this.#chain.state,
+      model: this.#model,
+      // Listed where it is kept: the state before each message is only noted.
+      get prompts() {
+        return listOf(prompts);
+      },
+      checkpoint,
+      ...names,
+    };
   }
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
@@ -203,14 +216,14 @@ export class AcpConversation implements LogConversation {
   #startPrompt(index: number | undefined): void {
     if (index === undefined) return;
     this.#rewind(index);
-    this.#prompts = [...this.#prompts, { index, before: this.#chain.leafId, id: "" }];
+    this.#prompts = push(this.#prompts, { index, before: this.#chain.leafId, id: "" });
   }
 
   /** Goes back to the state before a prompt; nothing if it was not written. */
   #rewind(index = Number.POSITIVE_INFINITY): void {
-    const undone = this.#prompts.find((prompt) => prompt.index >= index);
+    const { removed: undone, rest } = removeWhile(this.#prompts, (prompt) => prompt.index >= index);
     if (undone !== undefined) this.#chain.moveTo(undone.before);
-    this.#prompts = this.#prompts.filter((prompt) => prompt.index < index);
+    this.#prompts = rest;
   }
 
   *#chunk(update: JsonObject, isThought: boolean, meta: JsonObject, place: Place): Generator<SourceRecord, void, void> {
@@ -278,7 +291,7 @@ export class AcpConversation implements LogConversation {
   #compaction(update: JsonObject): JsonObject {
     const history = readHistory(this.#checkpoint === undefined ? undefined : this.#readCheckpoint(this.#checkpoint));
     this.#checkpoint = undefined;
-    const kept = history.kept === 0 ? [] : this.#prompts.slice(-history.kept).flatMap(({ id }) => (id === "" ? [] : [id]));
+    const kept = listOf(this.#prompts, history.kept).flatMap(({ id }) => (id === "" ? [] : [id]));
     const counts = { tokensBefore: update.tokens_before, tokensAfter: update.tokens_after };
     const summary = history.summary || stringAt(update, "summary_preview") || "Grok Build compacted the conversation.";
     return {
@@ -295,7 +308,8 @@ export class AcpConversation implements LogConversation {
     const { role, place, blocks, behind } = pending;
     if (role === "user") {
       yield this.#add(place, userPayload(blocks));
-      this.#prompts = this.#prompts.map((prompt) => (prompt.id === "" ? { ...prompt, id: this.#chain.leafId ?? "" } : prompt));
+      const prompt = this.#prompts;
+      if (prompt?.top.id === "") this.#prompts = push(prompt.below, { ...prompt.top, id: this.#chain.leafId ?? "" });
     } else {
       const usage = usageOf(objectAt(turn, "usage"));
       const stopReason = blocks.some(({ type }) => type === "toolCall") ? "tool_calls" : stringAt(turn, "stop_reason");

@@ -29,6 +29,7 @@ import {
   userPayload,
 } from "../source/payloads.js";
 import type { LogConversation } from "../source/record-log.js";
+import { listOf, push, removeWhile, type Stack, stackOf } from "../source/stack.js";
 
 /** Records that repeat what others say, or that say how a request was made: tools, their schemas, limits. */
 const REPEATED =
@@ -67,7 +68,8 @@ interface Step {
 export class KimiConversation implements LogConversation {
   readonly #isSubagent: boolean;
   readonly #chain: EntryChain;
-  #anchors: readonly Anchor[];
+  /** Their lines grow upwards. */
+  #anchors: Stack<Anchor>;
   /** The messages of the user that the last compaction kept. */
   #kept: readonly EntryId[];
   /** The usage of the request for a summary, and true while one is made. */
@@ -91,12 +93,13 @@ export class KimiConversation implements LogConversation {
     this.#summaryUsage = objectAt(state, "summaryUsage");
     this.#isSummarizing = state.isSummarizing === true;
     this.#switchedUndo = numberAt(state, "switchedUndo");
-    this.#anchors = objectsAt(state, "anchors").map((one) => ({
+    const anchors = objectsAt(state, "anchors").map((one) => ({
       line: numberAt(one, "line") ?? 0,
       before: stringAt(one, "before") ?? null,
       id: stringAt(one, "id") ?? "",
       isTurn: one.isTurn !== false,
     }));
+    this.#anchors = stackOf(anchors);
   }
 
   get isPending(): boolean {
@@ -108,12 +111,16 @@ export class KimiConversation implements LogConversation {
   }
 
   get state(): JsonObject {
+    const anchors = this.#anchors;
     return {
       chain: this.#chain.state,
       ...this.#model,
       ...this.#summaryState,
       prompt: this.#prompt,
-      anchors: this.#anchors,
+      // Listed where it is kept: the state before each reply is only noted.
+      get anchors() {
+        return listOf(anchors);
+      },
       kept: this.#kept,
       switchedUndo: this.#switchedUndo,
       ...(this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) }),
@@ -146,7 +153,7 @@ export class KimiConversation implements LogConversation {
       case "context.clear":
         yield* this.#endStep();
         this.#chain.moveTo(null);
-        this.#anchors = [];
+        this.#anchors = undefined;
         this.#kept = [];
         // The prompt of the system stays.
         if (this.#prompt !== undefined) return yield add(messagePayload({ role: "system", content: this.#prompt }));
@@ -229,7 +236,7 @@ export class KimiConversation implements LogConversation {
     yield* this.#behind(() => {
       const before = this.#chain.leafId;
       const entry = this.#chain.add({ line, id, createdAtMs, payload: userPayload(typed) });
-      this.#anchors = [...this.#anchors, { line, before, id: entry.id, isTurn }];
+      this.#anchors = push(this.#anchors, { line, before, id: entry.id, isTurn });
       return entry;
     });
     if (added === undefined) return;
@@ -317,28 +324,33 @@ export class KimiConversation implements LogConversation {
     for (const entry of step.behind) yield entry();
   }
 
+  /** Takes back turns: all, if there are fewer. */
   #undo(count: number): void {
-    const turns = this.#anchors.filter(({ isTurn }) => isTurn);
-    const target = count < 1 ? undefined : turns.at(-Math.min(count, turns.length));
-    if (target !== undefined) this.#backTo(target);
+    let [left, line] = [count, Number.POSITIVE_INFINITY];
+    for (let rest = this.#anchors; rest !== undefined && left >= 1; rest = rest.below) {
+      if (!rest.top.isTurn) continue;
+      left -= 1;
+      line = rest.top.line;
+    }
+    this.#backTo((anchor) => anchor.line >= line);
   }
 
   /** Goes back to the state at a line of the journal. */
   #goOnAfter(line: number): void {
-    const target = this.#anchors.find((anchor) => anchor.line > line);
-    if (target !== undefined) this.#backTo(target);
+    this.#backTo((anchor) => anchor.line > line);
   }
 
-  #backTo(target: Anchor): void {
-    this.#chain.moveTo(target.before);
-    this.#anchors = this.#anchors.filter(({ line }) => line < target.line);
+  #backTo(isUndone: (anchor: Anchor) => boolean): void {
+    const { removed, rest } = removeWhile(this.#anchors, isUndone);
+    if (removed !== undefined) this.#chain.moveTo(removed.before);
+    this.#anchors = rest;
   }
 
   /** A compaction. It keeps messages of the user, the first and the last ones, before the summary. */
   *#compaction(record: JsonObject, line: number, createdAtMs: number | undefined): Generator<SourceRecord, void, void> {
     const summary = stringAt(record, "summary") || stringAt(record, "contextSummary") || toText(objectAt(record, "summary")?.content);
     if (summary === "") return yield this.#add(line, createdAtMs, foreignPayload(record));
-    const ids = [...this.#kept, ...this.#anchors.map(({ id }) => id)];
+    const ids = [...this.#kept, ...listOf(this.#anchors).map(({ id }) => id)];
     const count = Math.min(numberAt(record, "keptUserMessageCount") ?? 0, ids.length);
     const head = Math.min(numberAt(record, "keptHeadUserMessageCount") ?? 0, count);
     const kept = [...ids.slice(0, head), ...ids.slice(ids.length - (count - head))];
@@ -347,7 +359,7 @@ export class KimiConversation implements LogConversation {
       ...compactionPayload({ summary, kept: keptEntries(kept), tokensBefore, tokensAfter, usage: this.#summaryUsage }),
       kimi: without(record, ["type", "time", "agentId", "summary", "contextSummary", "tokensBefore", "tokensAfter", "wireLines"]),
     });
-    this.#anchors = [];
+    this.#anchors = undefined;
     this.#kept = kept;
     this.#isSummarizing = false;
     this.#summaryUsage = undefined;
