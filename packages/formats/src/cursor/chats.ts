@@ -7,6 +7,7 @@ import { derivedId } from "../source/derived-id.js";
 import { readRecordLog } from "../source/record-log.js";
 import { readStart, statPath } from "../source/source-file.js";
 import type { SourceFolders } from "../source/source-folders.js";
+import { tryRead } from "../source/source-format.js";
 import type { ChatState } from "./chat-state.js";
 import { ChatStore } from "./chat-store.js";
 import { ChatTree } from "./chat-tree.js";
@@ -164,7 +165,7 @@ export function toChatId(id: string): SessionId {
   return isId(id) ? id : derivedId("cursor", id);
 }
 
-/** The id of the chat of a transcript: its file name. */
+/** The id of the chat of a transcript: its file name. Other names are returned as they are. */
 function chatIdOf(transcript: string): string {
   return basename(transcript).replace(/\.(jsonl|txt)$/, "");
 }
@@ -173,20 +174,47 @@ function chatIdOf(transcript: string): string {
 function findStore(transcript: string, folders: SourceFolders): string | undefined {
   const root = /^(.*)[\\/]projects[\\/][^\\/]+[\\/]agent-transcripts[\\/]/.exec(transcript)?.[1];
   if (root === undefined) return undefined;
-  const found = folders
-    .paths(join(root, "chats"), ({ kind }) => kind === "folder")
-    .map((bucket) => join(bucket, chatIdOf(transcript), "store.db"));
-  return found.find((path) => folders.has(dirname(path)) && folders.has(path));
+  const id = chatIdOf(transcript);
+  const buckets = folders.once(join(root, "chats"), chatsBelow).get(id) ?? [];
+  return buckets.map((bucket) => join(bucket, id, "store.db")).find((path) => folders.has(path));
 }
 
 function findTranscript(store: string, id: string, folders: SourceFolders): string | undefined {
   const root = /^(.*)[\\/]chats[\\/][^\\/]+[\\/][^\\/]+[\\/]store\.db$/.exec(store)?.[1];
   if (root === undefined) return undefined;
-  const projects = folders
-    .paths(join(root, "projects"), ({ kind }) => kind === "folder")
-    .map((project) => join(project, "agent-transcripts"));
-  const paths = projects.flatMap((folder) => [join(folder, id, `${id}.jsonl`), join(folder, `${id}.jsonl`), join(folder, `${id}.txt`)]);
+  const found = folders.once(join(root, "projects"), transcriptsBelow).get(id) ?? [];
+  const paths = found.flatMap((folder) => [join(folder, id, `${id}.jsonl`), join(folder, `${id}.jsonl`), join(folder, `${id}.txt`)]);
   return paths.find((path) => folders.has(dirname(path)) && folders.has(path));
+}
+
+/** The folders with something of a chat, by its id. */
+type FoldersOfChats = ReadonlyMap<string, readonly string[]>;
+
+function chatsBelow(chats: string, folders: SourceFolders): FoldersOfChats {
+  return foldersOfChats(subfolders(chats, folders), folders);
+}
+
+function transcriptsBelow(projects: string, folders: SourceFolders): FoldersOfChats {
+  const all = subfolders(projects, folders).map((project) => join(project, "agent-transcripts"));
+  return foldersOfChats(all, folders);
+}
+
+function subfolders(folder: string, folders: SourceFolders): readonly string[] {
+  return folders.paths(folder, ({ kind }) => kind === "folder");
+}
+
+/** Costs one listing of each folder, once for an import: a look into each folder for each chat would cost their product. */
+function foldersOfChats(all: readonly string[], folders: SourceFolders): FoldersOfChats {
+  const found = new Map<string, string[]>();
+  for (const folder of all) {
+    const names = tryRead(folder, "", () => [...folders.list(folder).keys()]).value ?? [];
+    for (const id of new Set(names.flatMap((name) => [name, chatIdOf(name)]))) {
+      const known = found.get(id);
+      if (known === undefined) found.set(id, [folder]);
+      else known.push(folder);
+    }
+  }
+  return found;
 }
 
 /** A subagent's transcript is in the folder `subagents` of the chat that started it. */
