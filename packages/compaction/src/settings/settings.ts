@@ -249,7 +249,7 @@ const summarySettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Temperature of a summary call, unless the summarizer sets one. null: the model's default, the only one that many thinking models accept.",
+      "Temperature of a summary call, unless the summarizer sets one. null: the model's default, the only one that many thinking models accept. A model that rejects the temperature is asked again without one.",
     ),
   toolResultChars: count.default(2_000).describe("Cut each tool result to this many characters for the summarizer. 0: do not cut."),
   toolResultShare: share

@@ -1,6 +1,7 @@
 import { raceAbort } from "@bough/session-core/engine";
 import { type CallFailure, SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
+import { parseFailure } from "./parse-failure.js";
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
@@ -38,10 +39,15 @@ const IS_RETRYABLE: Readonly<Record<CallFailure, boolean>> = {
   "bad-request": false,
 };
 
+/** OpenAI: `Unsupported value: 'temperature' does not support 0 with this model.`; Anthropic: "`temperature` may only be set to 1". */
+function refusesTemperature(error: SummarizerCallError): boolean {
+  return error.failure === "bad-request" && /\btemperature\b/i.test(parseFailure(error).text);
+}
+
 /**
  * Calls one summarizer after the other until one returns a summary.
  *
- * A temporary failure is retried after a doubling delay, or after the delay that the provider asks for. If that is longer
+ * A model that accepts only its default temperature is asked again at once without one. A temporary failure is retried after a doubling delay, or after the delay that the provider asks for. If that is longer
  * than `MAX_DELAY_MS`, and after any other failure, the next candidate is called. Three outcomes end the call at once,
  * because the caller must react to them: an abort, an overflow (a smaller input is needed) and a rejected reply (a
  * stricter prompt is needed). A summarizer that does not settle is abandoned after `timeoutMs`, and its later result is
@@ -59,13 +65,19 @@ export async function callSummarizer(
   let failure: SummarizerCallError | undefined;
   let attempts = 0;
   for (const [candidate, summarizer] of candidates.entries()) {
-    for (let tries = 0; ; tries += 1) {
+    let sent = request;
+    for (let retries = 0; ; ) {
       attempts += 1;
-      const outcome = await tryOnce(summarizer, request, policy.timeoutMs);
+      const outcome = await tryOnce(summarizer, sent, policy.timeoutMs);
       if (!(outcome instanceof SummarizerCallError)) return { ...outcome, candidate, attempts };
       failure = outcome;
-      const delayMs = computeDelay(tries, failure, policy);
+      if (sent.temperature !== undefined && refusesTemperature(failure)) {
+        sent = { ...sent, temperature: undefined };
+        continue;
+      }
+      const delayMs = computeDelay(retries, failure, policy);
       if (delayMs === null) break;
+      retries += 1;
       await raceAbort(() => sleep(delayMs, request.signal), request.signal);
     }
   }
@@ -103,11 +115,11 @@ async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, 
   }
 }
 
-/** The delay before the next try of this candidate, in milliseconds; null: call the next candidate. Pure. */
-function computeDelay(tries: number, { failure, retryAfterMs }: SummarizerCallError, policy: CallPolicy): number | null {
-  if (!IS_RETRYABLE[failure] || tries >= policy.retries) return null;
+/** The delay before the next try of this candidate, after `retries` retries, in milliseconds; null: call the next candidate. Pure. */
+function computeDelay(retries: number, { failure, retryAfterMs }: SummarizerCallError, policy: CallPolicy): number | null {
+  if (!IS_RETRYABLE[failure] || retries >= policy.retries) return null;
   if (retryAfterMs !== undefined) return retryAfterMs <= MAX_DELAY_MS ? retryAfterMs : null;
-  return Math.min(FIRST_DELAY_MS * 2 ** tries, MAX_DELAY_MS);
+  return Math.min(FIRST_DELAY_MS * 2 ** retries, MAX_DELAY_MS);
 }
 
 /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */

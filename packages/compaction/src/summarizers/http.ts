@@ -140,7 +140,9 @@ const MAX_ERROR_BYTES = 32_768;
 
 async function toRefusal(response: Response, endpoint: Endpoint): Promise<SummarizerCallError> {
   const body = withoutSecrets(await readStart(response), endpoint.secrets);
-  const message = findErrorMessage(body) ?? (response.statusText || body);
+  // The text of an error page is below its markup.
+  const isPage = body.trimStart().startsWith("<");
+  const message = findErrorMessage(body) ?? ((isPage ? "" : body.trim()) || response.statusText || body);
   return toCallError({ message, statusCode: response.status, responseHeaders: response.headers, responseBody: body }, endpoint);
 }
 

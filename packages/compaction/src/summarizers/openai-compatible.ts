@@ -7,6 +7,7 @@ import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
 import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readRequestId, readServerSentEvents } from "./http.js";
+import { parseFailure } from "./parse-failure.js";
 import { CONNECTION_ENDED, type ModelReply, type ReplyEnd, readReplyEnd, readReplyUsage, skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
@@ -26,15 +27,20 @@ export interface OpenAiCompatibleOptions extends EndpointOptions {
   readonly tools?: readonly ChatTool[] | undefined;
   /** The agent's system prompt, if the session does not store it. Sent only in full mode, where it is part of the cached prefix. */
   readonly system?: string | undefined;
-  /** Name of the output limit. Default: `max_completion_tokens` for OpenAI itself, else `max_tokens`. */
+  /**
+   * Name of the output limit. Default: `max_completion_tokens` for OpenAI itself, else `max_tokens`; a server that rejects
+   * it and names the other (Azure, a gateway) gets the other from then on.
+   */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
 }
+
+/** The names of the output limit. */
+type MaxTokensField = NonNullable<OpenAiCompatibleOptions["maxTokensField"]>;
 
 /**
  * A summarizer for any server with OpenAI's chat completions API: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, LM Studio
  * and others. Requests a stream, so that `onText` gets each piece; also accepts a response in one piece. Thinking
- * (`reasoning_content`, a leading `<think>`) is not part of the summary. Each call sends one request; `callSummarizer`
- * adds retries.
+ * (`reasoning_content`, a leading `<think>`) is not part of the summary. `callSummarizer` adds retries.
  *
  * @throws {InvalidArgumentError} `baseURL` is not an HTTP URL. The summarizer throws as described at {Summarizer}; no
  * message contains the key.
@@ -45,11 +51,28 @@ export function openAiCompatibleSummarizer(options: OpenAiCompatibleOptions): Su
   rules.checkArgument("options", options, OPENAI_COMPATIBLE);
   const endpoint = createEndpoint(options.baseURL, options);
   const chat = { ...endpoint, url: buildChatAddress(endpoint.url) };
-  const maxTokensField =
+  const { model, temperature, tools, system } = options;
+  let maxTokensField: MaxTokensField =
     options.maxTokensField ?? (new URL(chat.url).hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens");
-  const { model: name, temperature, tools, system } = options;
-  const model = { model: name, temperature, tools, system, maxTokensField };
-  return (request) => raceAbort(() => requestSummary(chat, buildChatBody(model, request), request), request.signal);
+  const ask = (request: SummaryRequest) => {
+    const body = buildChatBody({ model, temperature, tools, system, maxTokensField }, request);
+    return raceAbort(() => requestSummary(chat, body, request), request.signal);
+  };
+  return async (request) => {
+    try {
+      return await ask(request);
+    } catch (error) {
+      const other = maxTokensField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+      if (options.maxTokensField !== undefined || request.maxOutputTokens === undefined || !isRejected(error, other)) throw error;
+      maxTokensField = other;
+      return ask(request);
+    }
+  };
+}
+
+/** OpenAI: `Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.` */
+function isRejected(error: unknown, other: MaxTokensField): boolean {
+  return error instanceof SummarizerCallError && error.failure === "bad-request" && parseFailure(error).text.includes(other);
 }
 
 function buildChatAddress(base: string): string {
@@ -121,7 +144,7 @@ interface ChatModel {
   readonly tools?: readonly ChatTool[] | undefined;
   readonly system?: string | undefined;
   /** OpenAI's reasoning models reject `max_tokens`; most other servers accept nothing else. */
-  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  readonly maxTokensField: MaxTokensField;
 }
 
 /**

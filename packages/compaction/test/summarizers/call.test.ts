@@ -281,3 +281,25 @@ describe.each(SHIPPED)("with $name over a server", ({ over }) => {
     expect(server.requests).toHaveLength(1);
   });
 });
+
+describe.each(SHIPPED.filter(({ chats }) => chats))("with $name and a model that accepts its default temperature only", ({ over }) => {
+  const refusal = fail(
+    400,
+    "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+  );
+
+  test("the summary is requested again without a temperature, beside the retries", async () => {
+    const server = await startModelServer();
+    server.reply(refusal, text("## Goal"));
+    const asked = callSummarizer([over(server)], summaryRequest({ temperature: 0 }), { ...POLICY, retries: 0 });
+    expect(await asked).toMatchObject({ text: "## Goal", attempts: 2 });
+    expect(server.requests.map(({ body }) => body["temperature"])).toEqual([0, undefined]);
+  });
+
+  test("the call fails where the request has no temperature", async () => {
+    const server = await startModelServer();
+    server.otherwise(refusal);
+    await expect(callSummarizer([over(server)], summaryRequest(), POLICY)).rejects.toMatchObject({ failure: "bad-request" });
+    expect(server.requests).toHaveLength(1);
+  });
+});

@@ -80,6 +80,13 @@ describe("an answer is a failure", () => {
     await expect(ask(server.baseURL)).rejects.toMatchObject({ failure: "overloaded", status: 529 });
   });
 
+  test("with the server's own text, of whatever kind it is", async () => {
+    const server = await startModelServer();
+    server.reply(fail(400, "model 'local' is not loaded\n"), fail(400, "<html><h1>400</h1></html>"));
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ message: expect.stringMatching(/: 400 model 'local' is not loaded$/) });
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ message: expect.stringMatching(/: 400 Bad Request$/) });
+  });
+
   test("when the stream or its finish reason is an overflow", async () => {
     const server = await startModelServer();
     const error = { error: { code: 400, type: "exceed_context_size_error", n_ctx: 4096 } };
@@ -186,5 +193,30 @@ describe("the request", () => {
     expect(sent[0]).toMatchObject({ max_completion_tokens: 9 });
     expect(sent[1]).toMatchObject({ max_tokens: 9, temperature: 0 });
     expect([sent[0]?.["max_tokens"], sent[0]?.["temperature"]]).toEqual([undefined, undefined]);
+  });
+
+  test("has the name of the output limit that the server asks for, and keeps it", async () => {
+    const server = await startModelServer();
+    server.reply(fail(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."));
+    const summarizer = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    await summarizer(summaryRequest({ maxOutputTokens: 9 }));
+    await summarizer(summaryRequest({ maxOutputTokens: 9 }));
+    const limits = server.requests.map(({ body }) => [body["max_tokens"], body["max_completion_tokens"]]);
+    expect(limits).toEqual([
+      [9, undefined],
+      [undefined, 9],
+      [undefined, 9],
+    ]);
+  });
+
+  test("keeps the name of the output limit that the host has chosen", async () => {
+    const server = await startModelServer();
+    server.reply(fail(400, "Use 'max_completion_tokens' instead."));
+    await expect(
+      openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m", maxTokensField: "max_tokens" })(
+        summaryRequest({ maxOutputTokens: 9 }),
+      ),
+    ).rejects.toMatchObject({ failure: "bad-request" });
+    expect(server.requests).toHaveLength(1);
   });
 });
