@@ -176,8 +176,8 @@ export function contextAsSent(context, { replies }, exchanges) {
   if (exchange === undefined) return ["no reply of the server is in the agent's file"];
   const expected = [...markersOf(exchange.strings), last];
   const actual = markersOf(context.messages.map((message) => textsOf(message).join("\n")));
-  if (isDeepStrictEqual(actual, expected)) return [];
-  return [`the agent sent, and got, ${expected.join(" ")}; the context has ${actual.join(" ")}`];
+  if (!isDeepStrictEqual(actual, expected)) return [`the agent sent, and got, ${expected.join(" ")}; the context has ${actual.join(" ")}`];
+  return notSent(context, { strings: [...exchange.strings, ...textsOf(context.messages.at(-1))] });
 }
 
 /** The prompts and replies that texts name, each at its first place. */

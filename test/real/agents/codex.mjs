@@ -13,7 +13,7 @@ export const codex = {
   reportsCacheWrites: false,
 
   install() {
-    const installed = install("codex", ["@openai/codex@0.169"]);
+    const installed = install("codex", ["@openai/codex@0.171.0"]);
     return { ...installed, program: join(installed.root, "bin/codex.js") };
   },
 

@@ -11,6 +11,7 @@ import {
   without,
 } from "@bough/session-core/wire";
 import { compactionPayload, type KeptEntries, messagePayload, withOthers } from "../source/payloads.js";
+import { isNoise } from "./record-kind.js";
 import type { RecordTable } from "./record-table.js";
 import { type BoundaryFacts, type NodeIndex, ROOT } from "./session-file.js";
 import type { UuidMap } from "./uuid-map.js";
@@ -65,7 +66,7 @@ export class Boundaries {
   /** Assigns a summary to its boundary: its parent, or the last boundary before it. Returns the boundary; undefined if there is none. */
   attachSummary(summary: NodeIndex, parent: NodeIndex, records: RecordTable): NodeIndex | undefined {
     let boundary = parent;
-    while (records.get(boundary)?.kind === "noise") boundary = records.get(boundary)?.parent ?? ROOT;
+    while (isNoise(records.get(boundary)?.kind)) boundary = records.get(boundary)?.parent ?? ROOT;
     if (boundary < 0) boundary = this.#latest;
     const facts = this.facts.get(boundary);
     if (facts === undefined || facts.summary !== undefined) return undefined;

@@ -5,7 +5,7 @@ import type { SourceLine } from "../source/json-lines.js";
 import { SeenIds } from "../source/seen-ids.js";
 import { Chains, Titles } from "./chains.js";
 import { Boundaries } from "./compaction.js";
-import { BRANCH_STARTS, classifyRecord, type RecordKind } from "./record-kind.js";
+import { BRANCH_STARTS, classifyRecord, isNoise, type RecordKind } from "./record-kind.js";
 import { RecordTable } from "./record-table.js";
 import { CallIndex, ReplyGroups } from "./replies.js";
 import { BEFORE, type IndexState, restoreRecords, type SavedTranscript } from "./saved-transcript.js";
@@ -186,7 +186,7 @@ export class Indexer {
       if (this.#before !== undefined) for (const id of this.#calls.unknownIn(record)) this.#assertNew(id);
       return this.#calls.addResults(record, node) ?? inherited;
     }
-    if (kind !== "noise") return -1;
+    if (!isNoise(kind)) return -1;
     this.#calls.addProgress(record);
     return inherited;
   }
@@ -194,7 +194,7 @@ export class Indexer {
   #markLeading(from: NodeIndex): void {
     let record = this.#records.get(from);
     let node = from;
-    while (record !== undefined && !record.hasStepChild && (record.kind === "noise" || record.kind === "injected")) {
+    while (record !== undefined && !record.hasStepChild && (isNoise(record.kind) || record.kind === "injected")) {
       this.#assertRest(node >= (this.#before?.next ?? 0));
       record.hasStepChild = true;
       node = record.parent;

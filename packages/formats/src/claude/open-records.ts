@@ -1,6 +1,6 @@
 import { QUIET_MS, RUNNING_MS } from "@bough/session-core/engine";
 import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
-import { BRANCH_STARTS } from "./record-kind.js";
+import { BRANCH_STARTS, isNoise } from "./record-kind.js";
 import type { StepState } from "./saved-transcript.js";
 import type { NodeIndex, SessionFile } from "./session-file.js";
 
@@ -66,7 +66,7 @@ export class OpenRecords {
     if (record.chain !== home && this.#lastResult > node) return false;
     const step = this.#steps.get(record.chain);
     if (record.kind === "reply" || record.kind === "boundary") return step?.node === node && !step.hasEnded;
-    return (record.kind === "noise" || record.kind === "injected") && (step === undefined || step.node < node);
+    return (isNoise(record.kind) || record.kind === "injected") && (step === undefined || step.node < node);
   }
 }
 

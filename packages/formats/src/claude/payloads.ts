@@ -1,6 +1,7 @@
 import type { EntryId, ImportProblem } from "@bough/session-core";
 import { type JsonObject, quoted, stringAt } from "@bough/session-core/wire";
 import { compactionPayload, foreignPayload, type KeptEntries, messagePayload, withOthers } from "../source/payloads.js";
+import { attachedMessage, attachmentMembers } from "./attachments.js";
 import { readKept, summaryText, toCompaction, toReplyPayloads } from "./compaction.js";
 import { toReplyMessage, toUserMessages } from "./messages.js";
 import type { TreePlacement } from "./placement.js";
@@ -48,6 +49,8 @@ export class PayloadBuilder {
       case "injected":
       case "result":
         return this.#withOthers(record, toUserMessages(record, (id) => this.#file.calls.get(id)?.name).map(messagePayload));
+      case "attached":
+        return this.#withOthers(attachmentMembers(record), [messagePayload(attachedMessage(record))]);
       case "reply":
         return this.#withOthers(record, toReplyPayloads(toReplyMessage(this.#linesOf(node, record))));
       case "boundary":
@@ -107,7 +110,7 @@ export class PayloadBuilder {
 const NOTHING_KEPT: KeptEntries = { firstKeptEntryId: null };
 
 /** The records that a model reads. */
-const SPOKEN: ReadonlySet<RecordKind | undefined> = new Set(["human", "injected", "result", "reply"]);
+const SPOKEN: ReadonlySet<RecordKind | undefined> = new Set(["human", "injected", "attached", "result", "reply"]);
 
 const NO_PARENT = {
   code: "missing-parent",

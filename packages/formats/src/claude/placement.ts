@@ -1,4 +1,5 @@
 import { ReadFromStartError } from "@bough/session-core/engine";
+import { isNoise } from "./record-kind.js";
 import { BEFORE, type SavedPlacement } from "./saved-transcript.js";
 import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
@@ -128,7 +129,7 @@ export class TreePlacement {
   #isStep(node: NodeIndex): boolean {
     const record = this.#file.records.get(node);
     if (record === undefined || record.kind === "side" || record.kind === "result") return false;
-    return record.hasStepChild || (record.kind !== "noise" && record.kind !== "injected");
+    return record.hasStepChild || (!isNoise(record.kind) && record.kind !== "injected");
   }
 
   // True if later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
@@ -136,7 +137,7 @@ export class TreePlacement {
     const record = this.#file.records.get(node);
     if (record?.kind === "result") return !this.#file.repeatedResults.has(node);
     if (record?.kind === "injected") return !record.hasStepChild;
-    return record?.kind === "noise" || record?.kind === "side";
+    return isNoise(record?.kind) || record?.kind === "side";
   }
 
   /** The parent of a placed record. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
+import { attachedBlocks } from "./attachments.js";
 
 /**
  * The role of a record in the tree:
@@ -11,12 +12,24 @@ import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-co
  * | `reply` | `assistant`: the first line of a reply | the whole reply |
  * | `boundary` | `system/compact_boundary` | with its summary: a compaction |
  * | `summary` | `user` with `isCompactSummary` without a boundary before it | a compaction |
- * | `noise` | other records with a uuid: progress, attachments, other `system` records, unknown types | foreign |
+ * | `attached` | another attachment that the model was given (see `attachedBlocks`) | a custom message, placed like noise |
+ * | `noise` | other records with a uuid: progress, other attachments and `system` records, unknown types | foreign |
  * | `side` | a record without a uuid | a title, a value, or foreign |
  * | `absorbed` | a part of an earlier entry: a later line of a reply, a boundary's summary, a record written twice | nothing |
  * | `bad` | a line without a JSON object | a problem |
  */
-export type RecordKind = "human" | "injected" | "result" | "reply" | "boundary" | "summary" | "noise" | "side" | "absorbed" | "bad";
+export type RecordKind =
+  | "human"
+  | "injected"
+  | "result"
+  | "reply"
+  | "boundary"
+  | "summary"
+  | "noise"
+  | "side"
+  | "absorbed"
+  | "bad"
+  | "attached";
 
 // A result never starts a branch: it belongs to its call, also after reports of hooks.
 export const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
@@ -31,9 +44,15 @@ export function classifyRecord(record: JsonObject): Exclude<RecordKind, "side" |
     case "system":
       return record.subtype === "compact_boundary" ? "boundary" : "noise";
     case "attachment":
-      return readQueuedPrompt(record) === undefined ? "noise" : "injected";
+      if (readQueuedPrompt(record) !== undefined) return "injected";
+      return attachedBlocks(record) === undefined ? "noise" : "attached";
   }
   return "noise";
+}
+
+/** True for a record that Claude Code wrote beside the conversation: it starts no branch, and later records of its parent come after it. */
+export function isNoise(kind: RecordKind | undefined): boolean {
+  return kind === "noise" || kind === "attached";
 }
 
 function classifyUserRecord(record: JsonObject): "human" | "injected" | "result" | "summary" | "noise" {

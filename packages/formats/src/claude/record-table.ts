@@ -14,7 +14,19 @@ const FIRST_ROOM = 64;
 /** The UUID of zeros, as which a record without an id is stored. */
 const NIL = "00000000-0000-0000-0000-000000000000";
 
-const KINDS: readonly RecordKind[] = ["human", "injected", "result", "reply", "boundary", "summary", "noise", "side", "absorbed", "bad"];
+const KINDS: readonly RecordKind[] = [
+  "human",
+  "injected",
+  "result",
+  "reply",
+  "boundary",
+  "summary",
+  "noise",
+  "side",
+  "absorbed",
+  "bad",
+  "attached",
+];
 
 /**
  * The records of an index, in the order of their lines. They are columns of numbers: as objects with strings, those of a file of 1 GB took 200 MB of

@@ -1,5 +1,6 @@
 import type { AssistantMessage, CustomMessage, Message, ToolResultMessage, Usage } from "@bough/session-core";
 import { bashExecutionText, isObject, type JsonObject, without, withoutUndefined } from "@bough/session-core/wire";
+import { ATTACHED, attachmentRecord } from "./attachments.js";
 import { META, QUEUED } from "./record-kind.js";
 import { type CallIds, toClaudeContent, toClaudeReply } from "./write-blocks.js";
 
@@ -54,6 +55,7 @@ function customRecord({ customType, content, details }: CustomMessage): JsonObje
   const written = toClaudeContent(content);
   if (customType === QUEUED.customType)
     return { type: "attachment", attachment: { type: "queued_command", prompt: written, ...(isObject(details) ? details : {}) } };
+  if (customType === ATTACHED.customType && isObject(details)) return attachmentRecord(details, written);
   return customType.startsWith("claude.") && customType !== META.customType ? userRecord(written) : metaRecord(written);
 }
 

@@ -72,6 +72,11 @@ export function progress(uuid: string, parent: string | null, rest: Line = {}): 
   return step("progress", uuid, parent, { data: { type: "hook_progress" }, ...rest });
 }
 
+/** `rest`: what was sent for it, in the versions that write that. */
+export function attachment(uuid: string, parent: string | null, given: Line, rest: Line = {}): Line {
+  return step("attachment", uuid, parent, { attachment: given, ...rest });
+}
+
 export function system(uuid: string, parent: string | null, subtype: string, rest: Line = {}): Line {
   return step("system", uuid, parent, { subtype, ...rest });
 }

@@ -6,6 +6,7 @@ import { runs } from "../../../../.ci/test-runs.js";
 import { claudeFormat } from "../../src/claude/format.js";
 import { grown, watchedEqualsImported } from "../world/watched.js";
 import {
+  attachment,
   boundary,
   call,
   directory,
@@ -57,6 +58,7 @@ function linesOf(all: readonly Step[]): readonly Line[] {
   };
   const turn = ({ tools, ends, reports }: Extract<Step, { kind: "turn" }>) => {
     add((uuid, parent) => user(uuid, parent, `ask ${lines.length}`));
+    if (reports) add((uuid, parent) => attachment(uuid, parent, { type: "opened_file_in_ide", filename: `${lines.length}.ts` }));
     for (let at = 0; at < tools; at += 1) {
       const id = `call-${lines.length}`;
       calls.push(id);
@@ -132,6 +134,8 @@ test("a transcript that begins with the report of a hook is read on each time th
 /** Forty turns of which the first reading knows all. */
 const EARLIER = linesOf(Array.from({ length: 40 }, () => ({ kind: "turn", tools: 2, ends: true, reports: true }) as const));
 const lastId = String(EARLIER.at(-1)?.uuid);
+/** The prompt and an attachment are the lines before it. */
+const FIRST_CALL = "call-2";
 
 /** Reads a transcript, and on from where that ended when it has grown by these lines. */
 function readOn(more: readonly Line[]): { readonly lines: readonly number[]; readonly position: ReadingPosition | undefined } {
@@ -190,7 +194,7 @@ describe("a transcript that grew", () => {
   test.each([
     ["an earlier prompt is rewound to", [user("n1", String(EARLIER[3]?.uuid), "Other")]],
     ["an earlier record is written again", [EARLIER[5] ?? {}]],
-    ["an earlier call gets a second result", [result("n1", lastId, "call-1")]],
+    ["an earlier call gets a second result", [result("n1", lastId, FIRST_CALL)]],
     ["the conversation is compacted", [boundary("n1", lastId), summary("n2", "n1")]],
     ["an agent is inside the transcript", [{ ...user("n1", null, "go"), isSidechain: true, agentId: "x" }]],
     ["a title names an earlier record", [side("summary", { summary: "A title", leafUuid: String(EARLIER[3]?.uuid) })]],

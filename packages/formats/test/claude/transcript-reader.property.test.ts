@@ -9,6 +9,7 @@ import { claudeFormat } from "../../src/claude/format.js";
 import { agentIdOfFile } from "../../src/claude/ids.js";
 import { TranscriptReader } from "../../src/claude/transcript-reader.js";
 import {
+  attachment,
   boundary,
   call,
   fileOf,
@@ -76,7 +77,7 @@ function transcriptOf(turns: readonly Turn[]): readonly Line[] {
       else answered.push(done);
       parent = id;
     }
-    lines.push(...answered, progress(`p${at}`, parent));
+    lines.push(...answered, progress(`p${at}`, parent), attachment(`o${at}`, `p${at}`, { type: "opened_file_in_ide", filename: "a.ts" }));
     lines.push(reply(`e${at}`, calls === 0 ? parent : `r${at}.${calls - 1}`, `n${at}`, [{ type: "thinking", thinking: "hm" }]));
     lines.push(reply(`f${at}`, `e${at}`, `n${at}`, [text(`answer ${at}`)], { stop_reason: at % 2 === 0 ? "end_turn" : null }));
     last = `f${at}`;
