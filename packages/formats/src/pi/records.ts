@@ -10,12 +10,18 @@ import { isAnnotation, SkippedLines, toAnnotation } from "./links.js";
 import { EXPORTED_BY } from "./marks.js";
 import { type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
 
+/** A record, and its line. */
+interface NumberedRecord {
+  readonly id: EntryId;
+  readonly line: number;
+}
+
 /**
  * Reads the records of a session file in file order, from its start or where the last reading ended. Versions 1, 2 and 3 are read
  * alike, because the header's version is not reliable: a record without an id gets one derived from its line, and a record without a
  * parent is attached to the record of the line before it. So is one whose parent is null, if no record of the file has a parent.
  *
- * Memory: one line, and the ids of the lines that are not entries.
+ * Memory: one line, and the ids of the lines that are not entries; of a file with compactions of version 1, the ids of all records.
  */
 export class PiConversation implements LogConversation {
   readonly isPending = false;
@@ -33,6 +39,8 @@ export class PiConversation implements LogConversation {
   #isChain: boolean;
   #hasMessage: boolean;
   #hasPrompt: boolean;
+  /** Read for the first compaction of version 1: only these name what they kept by its number. */
+  #records: readonly NumberedRecord[] | undefined;
 
   readonly #file: PiFile;
   readonly #sessionId: SessionId;
@@ -125,8 +133,18 @@ export class PiConversation implements LogConversation {
     if (index === undefined) return null;
     // Number 0 is the header: everything from the first entry on was kept.
     if (index <= 0) return this.#firstId;
-    const kept = readRecordAt(this.#file, index);
-    return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
+    this.#records ??= this.#readRecords();
+    const kept = this.#records[index];
+    return kept === undefined || kept.line >= own.line.number ? null : this.#links.firstFrom(kept.id);
+  }
+
+  /** The records from the header on, which is number 0; lines that are not JSON objects do not count. Reads the file again. */
+  #readRecords(): readonly NumberedRecord[] {
+    const records: NumberedRecord[] = [];
+    for (const line of readJsonLines(this.#file.path))
+      if (line.kind === "object" && line.line.number >= this.#file.headerLine)
+        records.push({ id: this.#idOf(line), line: line.line.number });
+    return records;
   }
 
   *#readAnnotation(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
@@ -212,22 +230,6 @@ function isReply({ type, message }: JsonObject): boolean {
 function readRecordTime(record: JsonObject): number | undefined {
   const message = objectAt(record, "message");
   return parseTime(record.timestamp) ?? (message === undefined ? undefined : parseTime(message.timestamp));
-}
-
-/**
- * The record number `index` of a file. The header is number 0; lines that are not JSON objects do not count.
- *
- * Reads the file again from its start. Only compactions of version 1 need this; the alternative is to keep the ids of all
- * entries in memory.
- */
-function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
-  let at = -1;
-  for (const line of readJsonLines(file.path)) {
-    if (line.kind === "problem" || line.line.number < file.headerLine) continue;
-    at++;
-    if (at === index) return line;
-  }
-  return undefined;
 }
 
 /** A problem of one line. */
