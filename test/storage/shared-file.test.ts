@@ -90,6 +90,6 @@ describe("a store in a folder where the reader may not write", () => {
     for (const side of ["", "-wal"]) copyFileSync(`${path}${side}`, `${copy}${side}`);
     await writing.close();
     chmodSync(`${copy}-wal`, 0o644);
-    expect(await readBy(crashed, copy)).toBe("STORE_UNAVAILABLE");
+    expect(await readBy(crashed, copy)).toBe("STORE_DENIED");
   });
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -107,6 +107,62 @@ describe("the command as a process", () => {
     expect(bough(here, ["compact", "parser", "--keep", "0"], NOBODY)).toMatchObject({ status: 9, stdout: "" });
     expect(bough(here, ["rename", "parser", "x"], NOBODY)).toMatchObject({ status: 9, stdout: "" });
     expect(readFileSync(here.store).equals(before)).toBe(true);
+  });
+
+  describe("denies with one exit code what the rights of a store do not allow", () => {
+    /** A world that this user may enter, with a store and a backup of it. */
+    async function shared(): Promise<World> {
+      const here = world();
+      await parserSession(here);
+      expect(bough(here, ["backup", here.path("backup.db")]).status).toBe(0);
+      for (const path of [here.store, here.path("backup.db")]) chmodSync(path, 0o644);
+      chmodSync(here.folder, 0o777);
+      return here;
+    }
+    const denied = { status: 9, stderr: expect.stringContaining("(STORE_DENIED)") };
+    const withNewKey = (here: World) => ({ ...NOBODY, env: { ...env(here), BOUGH_NEW_KEY: "a key of some length" } });
+
+    test("restore and lock, of a file that may not be written", async () => {
+      const here = await shared();
+      chmodSync(here.store, 0o444);
+      expect(bough(here, ["restore", here.path("backup.db"), "--yes"], NOBODY)).toMatchObject(denied);
+      expect(bough(here, ["lock"], withNewKey(here))).toMatchObject(denied);
+      expect(bough(here, ["tree", "parser"], NOBODY).status).toBe(0);
+    });
+
+    test("restore into a folder that may not be entered or written, without naming a file that it would make", async () => {
+      const here = await shared();
+      const inside = here.path("inside");
+      mkdirSync(inside);
+      renameSync(here.store, `${inside}/s.db`);
+      const restore = ["restore", here.path("backup.db"), "--yes", "--store", `${inside}/s.db`];
+      for (const mode of [0o700, 0o755]) {
+        chmodSync(inside, mode);
+        const { status, stderr } = bough(here, restore, NOBODY);
+        expect({ status, stderr }).toEqual({ status: 9, stderr: expect.stringContaining(`Cannot open ${inside}/s.db: `) });
+      }
+      chmodSync(inside, 0o700);
+      const output = ["export", "parser", "--store", here.path("backup.db"), "-o", `${inside}/x.md`];
+      expect(bough(here, output, NOBODY)).toMatchObject({ status: 9, stderr: expect.stringContaining("(OUTPUT_FAILED)") });
+    });
+
+    test("everything that writes, while another user's journal may not be written", async () => {
+      const here = await shared();
+      chmodSync(here.store, 0o666);
+      await here.withStore(async (store) => {
+        await store.renameSession("parser-session-1", "Renamed");
+        for (const side of ["-wal", "-shm"]) chmodSync(`${here.store}${side}`, 0o600);
+        for (const args of [
+          ["copy", "--from", here.path("backup.db")],
+          ["restore", here.path("backup.db"), "--yes"],
+        ])
+          expect(bough(here, args, NOBODY), args[0]).toMatchObject(denied);
+        const { stderr } = bough(here, ["rename", "parser-session-1", "x"], NOBODY);
+        expect(stderr).toContain("(STORE_DENIED)");
+        expect(stderr).toContain(`${here.store}-wal may not be`);
+        expect(bough(here, ["lock"], withNewKey(here))).toMatchObject(denied);
+      });
+    });
   });
 
   test("ends quietly when its reader goes away", async () => {

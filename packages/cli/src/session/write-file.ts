@@ -36,7 +36,10 @@ export async function writeNewFile(io: Io, path: string, pieces: Pieces, overwri
     throw new OutputFailedError(`Cannot write ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
   } finally {
     stopWatching();
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch((error: unknown) => {
+      // In a folder that this user may not enter, and where nothing was created.
+      if (!isSystemError(error)) throw error;
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { CALLBACK, checkArgument, FILE, optional, options as optionsOf, type RulesOf, SIGNAL, STORE_KEY } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
-import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
+import { BackupDamagedError, StoreDamagedError, StoreDeniedError } from "../errors/store-errors.js";
 import { openStore } from "./open-store.js";
 
 /** The backup to restore, and the store to replace. */
@@ -54,7 +54,8 @@ export async function restoreStore(options: RestoreOptions): Promise<RestoredSto
   checkArgument("options", options, OPTIONS);
   const backup = resolve(options.backup);
   const path = resolve(options.path);
-  if (isSameFile(backup, path)) throw new InvalidArgumentError("backup", "another file than the store", options.backup);
+  const { toFileError } = await import("../sqlite/file/sqlite-errors.js");
+  if (isSameFile(backup, path, toFileError)) throw new InvalidArgumentError("backup", "another file than the store", options.backup);
   const { realPathOf } = await import("../sqlite/file/store-file.js");
   // A link to the store keeps leading to it.
   const replaced = realPathOf(path);
@@ -62,7 +63,9 @@ export async function restoreStore(options: RestoreOptions): Promise<RestoredSto
   const keptAt = `${replaced}.replaced-${stamp}`;
   const whole = `${replaced}.${randomUUID()}.restoring`;
   try {
-    await copyChecked(backup, whole, options);
+    await copyChecked(backup, whole, options).catch((error: unknown) => {
+      throw error instanceof StoreDeniedError && error.path === whole ? toFileError(error.cause, replaced) : error;
+    });
     const { replaceStore } = await import("../sqlite/file/backup.js");
     options.signal?.throwIfAborted();
     return { path, keptAt: replaceStore(whole, replaced, keptAt, options.key) ? keptAt : null };
@@ -96,7 +99,13 @@ async function requireWhole(backup: string, whole: string, key: string | undefin
   }
 }
 
-function isSameFile(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }));
+function isSameFile(a: string, b: string, toTyped: (error: unknown, path: string) => unknown): boolean {
+  const [one, other] = [a, b].map((path) => {
+    try {
+      return statSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      throw toTyped(error, path);
+    }
+  });
   return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }

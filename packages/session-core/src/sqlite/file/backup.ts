@@ -6,7 +6,7 @@ import { StoreInUseError, StoreUnavailableError, TargetExistsError } from "../..
 import { copyLockedFile, type OnPages } from "./copy-locked.js";
 import type { OpenSqlite } from "./driver.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
-import { isSqliteError, toStoreError } from "./sqlite-errors.js";
+import { isSqliteError, requireWritable, toStoreError } from "./sqlite-errors.js";
 import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET, StoreFile } from "./store-file.js";
 import { openerOf } from "./store-lock.js";
 
@@ -167,6 +167,7 @@ export function replaceStore(newFile: string, path: string, oldStorePath: string
  * store is so damaged that SQLite cannot open it; other users cannot be detected then.
  */
 function openExclusively(path: string, open: OpenSqlite): Database | undefined {
+  requireWritable(path);
   const database = open(path, { fileMustExist: true, timeout: 0 });
   try {
     database.pragma("journal_mode = DELETE");

@@ -6,7 +6,7 @@ import { fsyncFile, fsyncFolder } from "./backup.js";
 import { openWithCiphers } from "./driver.js";
 import { SUPPORTED_VERSION, setRandomCookie } from "./migrate.js";
 import { rejectNewer } from "./open-database.js";
-import { isSqliteError, toStoreError } from "./sqlite-errors.js";
+import { isSqliteError, requireWritable, toStoreError } from "./sqlite-errors.js";
 import { identifyFile, removeUnfinishedKeyChange, requireStore, StoreFile, unfinishedKeyChange } from "./store-file.js";
 import { openerOf, StoreLock } from "./store-lock.js";
 
@@ -81,6 +81,7 @@ function replaceFile(path: string, file: StoreFile, newKey: string | undefined, 
 
 /** Opens the store and locks it until the connection is closed: no other connection reads or writes it. @throws {StoreInUseError} */
 function openExclusively(path: string, lock: StoreLock | undefined): Database {
+  requireWritable(path);
   const database = openWithCiphers(lock?.rawKey, path, { fileMustExist: true, timeout: 0 });
   try {
     // Moves the WAL into the file and deletes it.

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
-import { NewerStoreError, StoreBusyError, StoreNotLockedError, StoreUnavailableError } from "../../errors/store-errors.js";
+import { NewerStoreError, StoreBusyError, StoreDeniedError, StoreNotLockedError } from "../../errors/store-errors.js";
 import { errorCode } from "../../errors/system-error.js";
 import type { ConnectionOptions } from "../../port/connection-options.js";
 import { type OpenSqlite, openSqlite, openWithCiphers } from "./driver.js";
@@ -185,8 +185,8 @@ function openToRead(path: string, file: StoreFile | undefined, open: OpenSqlite)
     database.close();
     if (file === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
     // The file alone lacks the writes in the WAL.
-    if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
-    if (file.lock !== undefined) throw new StoreUnavailableError(path, LOCKED_IN_PLACE, { cause: error });
+    if (hasJournal(path)) throw new StoreDeniedError(path, UNREADABLE_JOURNAL, { cause: error });
+    if (file.lock !== undefined) throw new StoreDeniedError(path, LOCKED_IN_PLACE, { cause: error });
   }
   const bytes = file.readAll();
   for (const offset of JOURNAL_KIND_OFFSETS) bytes[offset] = NO_JOURNAL_FILE;

@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { MAX_JSON_LENGTH } from "../../entry/json.js";
 import { TooLargeError } from "../../errors/session-errors.js";
@@ -98,16 +98,44 @@ function describeFileError(code: string): string {
   return Object.hasOwn(FILE_REASONS, code) ? (FILE_REASONS[code] ?? code) : code;
 }
 
-/** The error of a file that SQLite cannot open: it does not report what its folder does not allow. */
+/** Side files of SQLite, which one writer creates and the next one needs. */
+const SIDES = ["", "-wal", "-shm", "-journal"] as const;
+
+/** The error of a file that SQLite cannot open: it does not report what its folder, or a side file of another user, does not allow. */
 function toOpeningError(error: SqliteError, path: string): unknown {
   const folder = dirname(path);
+  const reason = `the folder ${folder} is not writable; change its permissions or name another path`;
+  const denied = denialOf(folder, constants.W_OK | constants.X_OK, reason);
+  if (denied !== undefined) return denied(path, error);
+  for (const side of SIDES) {
+    const file = `${path}${side}`;
+    const inUse = `${file} may not be read and written by this user; change its permissions, or let its owner close the store`;
+    const refused = denialOf(file, constants.R_OK | constants.W_OK, inUse);
+    if (refused !== undefined && existsSync(file)) return refused(path, error);
+  }
+  return new StoreUnavailableError(path, error.message, { cause: error });
+}
+
+/** The error of a path that this user may not use in this way; `reason`: if its rights are why. undefined: the user may. */
+function denialOf(used: string, access: number, reason: string): ((path: string, cause: Error) => Error) | undefined {
   try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return new StoreUnavailableError(path, error.message, { cause: error });
+    accessSync(used, access);
+    return undefined;
   } catch (denied) {
     if (!isSystemError(denied)) throw denied;
-    if (!DENIED.has(denied.code)) return new StoreUnavailableError(path, describeFileError(denied.code), { cause: error });
-    const reason = `the folder ${folder} is not writable; change its permissions or name another path`;
-    return new StoreDeniedError(path, reason, { cause: error });
+    const { code } = denied;
+    return (path, cause) =>
+      DENIED.has(code)
+        ? new StoreDeniedError(path, reason, { cause })
+        : new StoreUnavailableError(path, describeFileError(code), { cause });
   }
+}
+
+/**
+ * Throws if this user may not write a file: SQLite opens it for reading then, and fails later with an error that does not say so.
+ *
+ * @throws errors of the file system
+ */
+export function requireWritable(path: string): void {
+  accessSync(path, constants.R_OK | constants.W_OK);
 }
