@@ -10,6 +10,7 @@ import {
   type Store,
   toolResult,
   userMessage,
+  type Write,
 } from "@bough/session-core";
 import { isServerUrl } from "@bough/session-core/engine";
 import { onTestFinished } from "vitest";
@@ -131,15 +132,18 @@ function entryNamed(name: string, at: number): EntryInput {
 }
 
 /**
- * Grows a session: `u…` are user messages, `a…` replies, `callN` tool calls and `resN` their results; `<name` goes back
+ * Grows a session in one transaction: `u…` are user messages, `a…` replies, `callN` tool calls and `resN` their results; `<name` goes back
  * to that entry. Entry ids are the names.
  */
 export async function grow(store: Store, id: string, names: string, about: { title?: string; cwd?: string } = {}): Promise<Session> {
+  const writes = names
+    .split(" ")
+    .map(
+      (name, at): Write =>
+        name.startsWith("<") ? { kind: "moveLeaf", to: name.slice(1) } : { kind: "entry", entry: entryNamed(name, at) },
+    );
   const session = await store.createSession({ id, createdAtMs: NOON - HOUR, ...about });
-  for (const [at, name] of names.split(" ").entries()) {
-    if (name.startsWith("<")) await session.moveLeaf(name.slice(1));
-    else await session.append(entryNamed(name, at));
-  }
+  await session.write(writes);
   return session;
 }
 

@@ -1,4 +1,4 @@
-import { assistantMessage, type Session, toolResult, userMessage } from "@bough/session-core";
+import { assistantMessage, type EntryInput, type Session, toolResult, userMessage } from "@bough/session-core";
 import { NOON, type World } from "../world.js";
 
 /** What makes a message long enough that a summary of some is shorter than they are: about 190 tokens. */
@@ -10,17 +10,19 @@ export const TURNS = 10;
 
 /**
  * Appends turns of four messages, each over 190 tokens long but the calls: what the user asks, a call that reads
- * `src/part-N.ts`, its result, and an answer. Entry ids are `uN cN rN aN`.
+ * `src/part-N.ts`, its result, and an answer. Entry ids are `uN cN rN aN`. One transaction.
  */
 async function appendTurns(session: Session, from: number, to: number): Promise<void> {
+  const entries: EntryInput[] = [];
   for (let turn = from; turn <= to; turn += 1) {
     const call = { type: "toolCall", id: `call-${turn}`, name: "read", arguments: { path: `src/part-${turn}.ts` } } as const;
     const at = (step: number) => ({ createdAtMs: NOON - 3_000_000 + turn * 10_000 + step });
-    await session.append({ ...userMessage(`Please mend part ${turn}; never touch src/lexer.ts. ${PROSE}`), id: `u${turn}`, ...at(0) });
-    await session.append({ ...assistantMessage([call]), id: `c${turn}`, ...at(1) });
-    await session.append({ ...toolResult(`call-${turn}`, `part ${turn}: ${PROSE}`), id: `r${turn}`, ...at(2) });
-    await session.append({ ...assistantMessage(`Part ${turn} is mended. ${PROSE}`), id: `a${turn}`, ...at(3) });
+    entries.push({ ...userMessage(`Please mend part ${turn}; never touch src/lexer.ts. ${PROSE}`), id: `u${turn}`, ...at(0) });
+    entries.push({ ...assistantMessage([call]), id: `c${turn}`, ...at(1) });
+    entries.push({ ...toolResult(`call-${turn}`, `part ${turn}: ${PROSE}`), id: `r${turn}`, ...at(2) });
+    entries.push({ ...assistantMessage(`Part ${turn} is mended. ${PROSE}`), id: `a${turn}`, ...at(3) });
   }
+  await session.write(entries.map((entry) => ({ kind: "entry", entry })));
 }
 
 /** A session "Long" with the id `long-session` and ten turns in a world's store; `model`: its path names one. */
