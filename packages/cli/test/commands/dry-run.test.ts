@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parserSession, world } from "../world.js";
 import { longSession } from "./long-session.js";
 
-// Of resume and of the service of sync: contract/commands/resume.test.ts and sync-service.test.ts.
+// Of resume and of the service of sync: resume.test.ts and sync-service.test.ts.
 
 test.each<[string, (folder: string) => readonly string[], RegExp]>([
   ["export -o", (folder) => ["export", "parser", "-o", `${folder}/parser.md`], /would write .* to .*parser\.md/],

@@ -99,6 +99,19 @@ describe("a store on a server", () => {
     expect((await here.run(["copy", "--from", local, "--to", here.store, "--check"])).exit).toBe(0);
   });
 
+  test("has its sessions shared, written for an agent, and fitted into a window", async () => {
+    const here = world();
+    await parserSession(here);
+    mkdirSync(here.path("config/bough"), { recursive: true });
+    writeFileSync(here.path("config/bough/config.json"), JSON.stringify({ share: { folder: here.path("pages") } }));
+    const shared = await here.run(["share", "parser", "--yes"], { env: { XDG_CONFIG_HOME: here.path("config") } });
+    expect(shared.exit).toBe(0);
+    expect(readdirSync(here.path("pages"))).toHaveLength(1);
+    expect(await here.json("share", "--list")).toMatchObject({ shares: [{ sessionId: "parser-session-1" }] });
+    expect(await here.json("resume", "parser", "--prompt")).toEqual({ prompt: expect.stringContaining("replied in asst3") });
+    expect(await here.json("context", "parser", "--window", "9000")).toMatchObject({ request: { fits: true } });
+  });
+
   test("does not exist until something is imported", async () => {
     const here = world();
     const elsewhere = here.store.replace(/schema=\w+/, "schema=nobody_made_this");

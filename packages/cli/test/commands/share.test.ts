@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { grow, growMany, parserSession, type World, world } from "../../world.js";
+import { grow, growMany, parserSession, type World, world } from "../world.js";
 
 const SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parserSession, type Ran, type World, world } from "../../world.js";
+import { parserSession, type Ran, type World, world } from "../world.js";
 
 /** A session of Claude Code: a prompt, a reply that calls a tool, its result, a reply. */
 const CLAUDE = "11111111-2222-4333-8444-555555555555";

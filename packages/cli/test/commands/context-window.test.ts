@@ -1,7 +1,7 @@
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { longSession, standOf } from "../../commands/long-session.js";
-import { parserSession, type World, world } from "../../world.js";
+import { parserSession, type World, world } from "../world.js";
+import { longSession, standOf } from "./long-session.js";
 
 interface Seen {
   readonly entries: readonly string[];
