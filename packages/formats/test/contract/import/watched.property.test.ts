@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ON_SERVER } from "../../../../../.ci/test-engine.js";
 import { runs } from "../../../../../.ci/test-runs.js";
 import { openedStore } from "../../../../session-core/test/world/stores.js";
 import { importPath } from "../../../src/transfer/import-path.js";
@@ -231,13 +232,21 @@ function editorStates() {
   });
 }
 
+/**
+ * How a log is read is the same on every engine, and an engine knows the kinds of records only. On a server four logs have all of these: entries of
+ * several lines and written again, rewinds, labels, titles, compactions, ends that are held.
+ */
+const WRITTEN_BY = ON_SERVER ? (["Claude Code", "Codex", "Gemini CLI", "pi"] as const) : (Object.keys(LOGS) as (keyof typeof LOGS)[]);
+
 describe("a watched store is equal to one into which the complete files are imported", () => {
-  test.each(Object.entries(LOGS))("the log of %s, with a sync after each line and in the middle of each", async (_, [path, lines]) => {
+  test.each(WRITTEN_BY)("the log of %s, with a sync after each line and in the middle of each", async (program) => {
+    const [path, lines] = LOGS[program];
     const content = jsonl(lines);
     await watchedEqualsImported([grown(path, content, lineCuts(content))]);
   });
 
-  test.each(Object.entries(LOGS))("the log of %s, with syncs at any moments", async (_, [path, lines]) => {
+  test.each(WRITTEN_BY)("the log of %s, with syncs at any moments", async (program) => {
+    const [path, lines] = LOGS[program];
     const content = jsonl(lines);
     await fc.assert(
       fc.asyncProperty(anyCuts(content), async (cuts) => watchedEqualsImported([grown(path, content, cuts)])),
