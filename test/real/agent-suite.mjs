@@ -58,7 +58,7 @@ export async function runAgent(agent, installed, targets) {
     await check("watched = imported", () => watching.stop());
     await check("again adds 0", () => addsNothing(home, "imported"));
     await check("again adds 0", () => addsNothing(home, "watched"));
-    for (const session of raw) await check("context as sent", () => contextFindings(home, session, server));
+    for (const session of raw) await check("context as sent", () => contextFindings(home, session, server, agent));
     await check("totals once", async () => totalEquals(usageOnce(raw), await home.boughJson("imported", "stats")));
     const chosen = longestFirst(stored).slice(0, 3);
     for (const target of targets)
@@ -122,9 +122,9 @@ async function addsNothing(home, store) {
   return added.map(({ sessionId, entriesAdded }) => `a further sync of the ${store} store adds ${entriesAdded} entries to ${sessionId}`);
 }
 
-async function contextFindings(home, session, server) {
+async function contextFindings(home, session, server, agent) {
   const context = await home.boughJson("imported", "context", session.id);
-  return contextAsSent(context, session, server.exchanges).map((text) => `session ${session.id}: ${text}`);
+  return contextAsSent(context, session, server.exchanges, agent).map((text) => `session ${session.id}: ${text}`);
 }
 
 const longestFirst = (sessions) => sessions.toSorted((left, right) => right.entries.size - left.entries.size);

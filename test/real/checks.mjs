@@ -1,6 +1,7 @@
 // What must hold for the sessions that an agent wrote. Each check returns the sentences that say what does not; none: it holds.
 import { isDeepStrictEqual } from "node:util";
 import { addUsage, countStored, NO_USAGE } from "./count.mjs";
+import { FILE_TEXT } from "./home.mjs";
 
 /** The most findings of one check that are printed; more are counted. */
 const MOST = 6;
@@ -168,16 +169,22 @@ export function usageAsReported(raw, exchanges, { reportsCacheWrites, reports = 
 
 /**
  * Compares a context with the request that got the last reply of the session, by the prompts and replies of the scenario: the same ones, in the
- * same order, and that reply at the end.
+ * same order, and that reply at the end. Then each text of the context must have been sent, and the text of the mentioned file be in the context.
+ *
+ * `renews`: a text that the agent makes anew at each start. `storesMentions: false`: the agent does not store what it sent for a mentioned file.
  */
-export function contextAsSent(context, { replies }, exchanges) {
+export function contextAsSent(context, { replies }, exchanges, { renews, storesMentions = true }) {
   const last = replies.flatMap(({ text }) => (isReply(text) ? markersOf([text]) : [])).at(-1);
   const exchange = exchanges.find(({ reply }) => reply.marker === last);
   if (exchange === undefined) return ["no reply of the server is in the agent's file"];
   const expected = [...markersOf(exchange.strings), last];
   const actual = markersOf(context.messages.map((message) => textsOf(message).join("\n")));
   if (!isDeepStrictEqual(actual, expected)) return [`the agent sent, and got, ${expected.join(" ")}; the context has ${actual.join(" ")}`];
-  return notSent(context, { strings: [...exchange.strings, ...textsOf(context.messages.at(-1))] });
+  const isSent = exchange.strings.some((text) => text.includes(FILE_TEXT));
+  if (isSent && storesMentions && !JSON.stringify(context.messages).includes(FILE_TEXT))
+    return ["the agent sent the mentioned file; the context does not have it"];
+  const messages = context.messages.filter((message) => renews === undefined || !textsOf(message).some((text) => renews.test(text)));
+  return notSent({ messages }, { strings: [...exchange.strings, ...textsOf(context.messages.at(-1))] });
 }
 
 /** The prompts and replies that texts name, each at its first place. */

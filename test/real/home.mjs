@@ -1,6 +1,6 @@
 // A home of its own for an agent: its settings, its sessions, a project folder, and processes that see nothing else.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,6 +16,9 @@ const POLL_MS = 200;
 
 /** The longest that a program may take to end after it was told to. */
 const END_MS = 15_000;
+
+/** What `notes.txt` of the project says, which the first prompt of each agent mentions as a person would: `@notes.txt`. */
+export const FILE_TEXT = "A file that the prompt mentions.";
 
 /** All programs that run: they are groups of their own, so they do not end with this one by themselves. */
 const RUNNING = new Set();
@@ -34,6 +37,7 @@ export class AgentHome {
 
   constructor() {
     mkdirSync(this.project);
+    writeFileSync(join(this.project, "notes.txt"), `${FILE_TEXT}\n`);
   }
 
   get env() {

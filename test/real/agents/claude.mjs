@@ -34,10 +34,7 @@ export const claude = {
       return records.slice(0, at).findLast(({ type }) => type === "assistant").uuid;
     };
     return {
-      "a turn with a file and calls": () => {
-        writeFileSync(`${home.project}/notes.txt`, "A file that the prompt mentions.\n");
-        return run("--session-id", first, "PROMPT-1 about @notes.txt CHAIN[3]");
-      },
+      "a turn with calls": () => run("--session-id", first, "PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply": () => run("--resume", first, "PROMPT-2 PAIR"),
       "a fork": () => run("--resume", first, "--fork-session", "PROMPT-3 of the fork"),
       "a compaction": () => run("--resume", first, "/compact"),

@@ -37,7 +37,7 @@ export const codex = {
       await server.close();
     };
     return {
-      "a turn with calls": () => run("PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run("PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply": () => run("resume", threads[0], "PROMPT-2 PAIR"),
       "a fork": () => run("fork", threads[0], "PROMPT-3 of the fork"),
       "a turn that fills the window": () => run("resume", threads[0], "PROMPT-4 FULL"),

@@ -36,7 +36,7 @@ const copilotAgent = ({ name, version, ...rest }) => ({
       );
     };
     return {
-      "a turn with calls": () => run(undefined, "PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run(undefined, "PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply, resumed": () => run(ids[0], "PROMPT-2 PAIR"),
       "a turn, resumed again": () => run(ids[0], "PROMPT-3"),
       "another session": () => run(undefined, "PROMPT-4 CHAIN[2]"),

@@ -40,7 +40,7 @@ export const droid = {
       await droid.close();
     };
     return {
-      "a turn with calls": () => run("PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run("PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply": () => run("PROMPT-2 PAIR"),
       "a compaction between turns": () =>
         inOneProcess(async (droid) => {

@@ -9,6 +9,8 @@ import { install } from "../install.mjs";
 export const gemini = {
   name: "gemini",
   title: "Gemini CLI",
+  /** It lists the files of the folder again. */
+  renews: /^<session_context>/,
   reportsCacheWrites: false,
 
   install() {
@@ -26,7 +28,7 @@ export const gemini = {
     const [first, second] = [randomUUID(), randomUUID()];
     const run = (...args) => home.run([process.execPath, program, "--yolo", "--model", "gemini-2.5-pro", ...args]);
     return {
-      "a turn with calls": () => run("--session-id", first, "-p", "PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run("--session-id", first, "-p", "PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply, resumed": () => run("--resume", first, "-p", "PROMPT-2 PAIR"),
       "a turn, resumed in a changed folder": () => {
         // Gemini CLI tells the model the files of the folder, so its first message is another one now.

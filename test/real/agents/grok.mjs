@@ -11,6 +11,8 @@ export const grok = {
   name: "grok",
   title: "Grok Build",
   reportsCacheWrites: false,
+  /** They are in `chat_history.jsonl` alone, which has the last state of the conversation and no history. */
+  storesMentions: false,
 
   install() {
     const installed = install("grok", ["@xai-official/grok@1.0.41"]);
@@ -35,7 +37,7 @@ export const grok = {
       );
     };
     return {
-      "a turn with calls": () => run("PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run("PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply, resumed": () => run("PROMPT-2 PAIR", "--resume", ids[0]),
       "a turn, resumed again": () => run("PROMPT-3", "--resume", ids[0]),
       "a fork": () => run("PROMPT-4 of the fork", "--resume", ids[0], "--fork-session"),

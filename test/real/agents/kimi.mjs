@@ -33,7 +33,7 @@ export const kimi = {
       );
     };
     return {
-      "a turn with calls": () => run("PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run("PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply, resumed": () => run("PROMPT-2 PAIR", "--session", ids[0]),
       "a turn, resumed again": () => run("PROMPT-3", "--session", ids[0]),
       "another session": () => run("PROMPT-4 CHAIN[2]"),

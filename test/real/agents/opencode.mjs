@@ -34,7 +34,7 @@ export const opencode = {
     return {
       "a turn with calls": async () => {
         await start();
-        await prompt(ids[0], "PROMPT-1 CHAIN[3]");
+        await prompt(ids[0], "PROMPT-1 about @notes.txt CHAIN[3]");
       },
       "calls in one reply": () => prompt(ids[0], "PROMPT-2 PAIR"),
       "a fork": async () => prompt((await post(`/session/${ids[0]}/fork`, {})).id, "PROMPT-3 of the fork"),

@@ -56,7 +56,7 @@ function piAgent({ name, title, folder, packages, beside = [], command, modelsFi
         ids.push(newest(home).id);
       };
       return {
-        "a turn with calls": () => run([], "PROMPT-1 CHAIN[3]"),
+        "a turn with calls": () => run([], "PROMPT-1 about @notes.txt CHAIN[3]"),
         "calls in one reply": () => run(["--session", fileOf(home, ids[0])], "PROMPT-2 PAIR"),
         "a fork": () => run(["--fork", fileOf(home, ids[0])], "PROMPT-3 of the fork"),
         "a compaction and a turn after it": () =>

@@ -28,7 +28,7 @@ export const qwen = {
     const [first, second] = [randomUUID(), randomUUID()];
     const run = (...args) => home.run([node, program, "--yolo", ...args]);
     return {
-      "a turn with calls": () => run("--session-id", first, "PROMPT-1 CHAIN[3]"),
+      "a turn with calls": () => run("--session-id", first, "PROMPT-1 about @notes.txt CHAIN[3]"),
       "calls in one reply, resumed": () => run("--resume", first, "PROMPT-2 PAIR"),
       "another session": () => run("--session-id", second, "PROMPT-3 CHAIN[2]"),
       "a compression": () => run("--resume", second, "/compress"),
