@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../.ci/program-options.mjs";
 import { adapters } from "./attacks/adapters.mjs";
 import { addresses } from "./attacks/addresses.mjs";
 import { answers } from "./attacks/answers.mjs";
@@ -50,8 +50,10 @@ const ATTACKS = {
   properties,
 };
 
-const { values } = parseArgs({
-  options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },
+const values = readOptions(import.meta.url, {
+  seed: { type: "string" },
+  only: { type: "string" },
+  minutes: { type: "string", default: "10" },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const names = values.only === undefined ? Object.keys(ATTACKS) : values.only.split(",");

@@ -3,8 +3,8 @@
 //   --only NAME one group of rows (append, context, …)      --json       the report as JSON
 //   --postgres  a store on a PostgreSQL server, which it starts, and nothing else
 //   --document  writes docs/benchmarks.md, a table for people, and docs/benchmarks.json, all of it or the rows of --only; for a quiet machine
-import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
+import { readOptions } from "../../.ci/program-options.mjs";
 import * as append from "./append.mjs";
 import * as claudeTranscripts from "./claude-transcripts.mjs";
 import * as compaction from "./compaction.mjs";
@@ -59,15 +59,13 @@ const GROUPS = [
   processes,
 ];
 
-const { values: options } = parseArgs({
-  options: {
-    large: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    postgres: { type: "boolean", default: false },
-    document: { type: "boolean", default: false },
-    only: { type: "string", multiple: true, default: [] },
-  },
+const options = readOptions(import.meta.url, {
+  large: { type: "boolean", default: false },
+  quick: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  postgres: { type: "boolean", default: false },
+  document: { type: "boolean", default: false },
+  only: { type: "string", multiple: true, default: [] },
 });
 
 const unknown = options.only.filter((name) => !GROUPS.some(({ title }) => title === name));

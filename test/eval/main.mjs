@@ -7,9 +7,9 @@
 //   --cache              only what compaction costs in prompt caches: presets and policies on seeded sessions; --document writes docs/cache.md
 //   --base-url URL --model NAME [--api-key-env NAME]  a model behind an OpenAI-compatible server writes the summaries
 // Without a model the built-in extract writes them. Then the exam: questions that a reader of the extract alone should answer.
-import { parseArgs } from "node:util";
 import { openAiCompatibleSummarizer, PRESETS } from "@bough/compaction";
 import { openStore } from "@bough/session-core";
+import { readOptions } from "../../.ci/program-options.mjs";
 import { cacheTables } from "./cache.mjs";
 import { writeCachePage } from "./cache-document.mjs";
 import { evaluate } from "./evaluate.mjs";
@@ -31,21 +31,19 @@ import {
   totals,
 } from "./table.mjs";
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    summaries: { type: "boolean", default: false },
-    exam: { type: "boolean", default: false },
-    cache: { type: "boolean", default: false },
-    document: { type: "boolean", default: false },
-    chars: { type: "string" },
-    missed: { type: "boolean", default: false },
-    only: { type: "string", default: "" },
-    window: { type: "string", default: "200000" },
-    "base-url": { type: "string" },
-    model: { type: "string" },
-    "api-key-env": { type: "string" },
-  },
+const options = readOptions(import.meta.url, {
+  json: { type: "boolean", default: false },
+  summaries: { type: "boolean", default: false },
+  exam: { type: "boolean", default: false },
+  cache: { type: "boolean", default: false },
+  document: { type: "boolean", default: false },
+  chars: { type: "string" },
+  missed: { type: "boolean", default: false },
+  only: { type: "string", default: "" },
+  window: { type: "string", default: "200000" },
+  "base-url": { type: "string" },
+  model: { type: "string" },
+  "api-key-env": { type: "string" },
 });
 
 const contextWindow = Number(options.window);

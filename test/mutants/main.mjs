@@ -9,8 +9,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { PACKAGES } from "../../.ci/packages.mjs";
+import { readOptions } from "../../.ci/program-options.mjs";
 import { mutationsOf } from "./mutations.mjs";
 import { report } from "./report.mjs";
 
@@ -63,14 +63,12 @@ const FOLDERS = {
 /** Time limit of a test run. A mutant that exceeds it contains an endless loop and counts as noticed. */
 const LONGEST_MS = 900_000;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string" },
-    sample: { type: "string", default: "30" },
-    only: { type: "string" },
-    jobs: { type: "string", default: String(availableParallelism()) },
-    write: { type: "boolean", default: false },
-  },
+const values = readOptions(import.meta.url, {
+  seed: { type: "string" },
+  sample: { type: "string", default: "30" },
+  only: { type: "string" },
+  jobs: { type: "string", default: String(availableParallelism()) },
+  write: { type: "boolean", default: false },
 });
 
 /** A seeded generator of pseudorandom numbers from 0 to 1 (mulberry32). */

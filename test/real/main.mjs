@@ -2,7 +2,7 @@
 // with what they read. Programs are fetched from the npm registry into a cache (BOUGH_REAL_CACHE, default ~/.cache/bough-real).
 //   node test/real/main.mjs [--only claude,codex] [--jobs N] [--seed N] [--document]
 // Exit code 1: findings. --document writes the table to docs/formats.md. BOUGH_REAL_KEEP=1 keeps the homes of the agents and prints where.
-import { parseArgs } from "node:util";
+import { readOptions } from "../../.ci/program-options.mjs";
 import { runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
@@ -25,8 +25,11 @@ const AGENTS = [claude, codex, gemini, opencode, copilotBefore, copilot, piMario
 /** Suites of other programs than agents: `{ name, title, run(seed) }`; `run` resolves with `{ version, result, findings }`. */
 const SUITES = [piPlanner, copilotTruncator, memorySuite, postgresSuite];
 
-const { values } = parseArgs({
-  options: { only: { type: "string" }, seed: { type: "string" }, jobs: { type: "string" }, document: { type: "boolean", default: false } },
+const values = readOptions(import.meta.url, {
+  only: { type: "string" },
+  seed: { type: "string" },
+  jobs: { type: "string" },
+  document: { type: "boolean", default: false },
 });
 const names = [...AGENTS, ...SUITES].map(({ name }) => name);
 const chosen = values.only?.split(",") ?? names;
