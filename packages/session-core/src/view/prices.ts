@@ -136,11 +136,11 @@ export function sumCosts(costs: readonly (Cost | null)[]): Cost | null {
   }, null);
 }
 
-/** A cost in words: `$1.2345`, or `~$1.20` if a part of it is estimated (`<$0.0001` if it is less). */
+/** A cost in words: `$1.2345`, or `~$1.20` if a part of it is estimated; `<$0.0001` if it is less and not nothing. */
 export function costText({ storedUsd, estimatedUsd }: Cost): string {
-  if (estimatedUsd === 0) return dollars(storedUsd);
   const usd = storedUsd + estimatedUsd;
-  if (usd < 0.00005) return "<$0.0001";
+  if (usd > 0 && usd < 0.00005) return "<$0.0001";
+  if (estimatedUsd === 0) return dollars(usd);
   return `~$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
 }
 

@@ -111,6 +111,9 @@ describe("the cost of replies", () => {
     expect(costText({ storedUsd: 0, estimatedUsd: 1.2 })).toBe("~$1.20");
     expect(costText({ storedUsd: 0, estimatedUsd: 0.0123 })).toBe("~$0.0123");
     expect(costText({ storedUsd: 0, estimatedUsd: 0.00002 })).toBe("<$0.0001");
+    expect(costText({ storedUsd: 0.00002, estimatedUsd: 0 })).toBe("<$0.0001");
+    expect(costText({ storedUsd: 0.00002, estimatedUsd: 0.00003 })).toBe("~$0.0001");
+    expect(costText({ storedUsd: 0, estimatedUsd: 0 })).toBe("$0.0000");
     const mixed = sumCosts([stored, null, { storedUsd: 0, estimatedUsd: 0.5 }]);
     expect(mixed === null ? "" : costText(mixed)).toBe("~$2.00");
     expect(sumCosts([null, null])).toBeNull();
