@@ -32,6 +32,7 @@ export {
   shortLine,
   takeEnd,
   takeStart,
+  UNSEEN,
   type VisibleText,
   visibleText,
 } from "./text/one-line.js";

@@ -1,12 +1,12 @@
+import { UNSEEN } from "@bough/session-core/view";
+
 // Text of sessions is untrusted: control characters could move the cursor, hide text or change the terminal's state.
 
 /** Characters that are all safe, found with a small class: ASCII, Latin letters, dashes, quotes, bullets, arrows, lines and blocks. */
 const PLAIN = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25ff]*$/;
 
-// C0, DEL and C1; soft hyphen and fillers; zero-width characters; bidi marks, embeddings and isolates; line and
-// paragraph separators; tags and the variation selectors beyond the sixteen that emoji use, which can hide a whole text.
-const UNSAFE =
-  /\u034f|[\u180b-\u180f]|[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+// Control characters (C0, DEL and C1), separators of lines and paragraphs, and what is not seen.
+const UNSAFE = new RegExp(String.raw`[\u0000-\u001f\u007f-\u009f\u2028\u2029]|${UNSEEN}`, "gu");
 
 /**
  * Replaces what a terminal would interpret or hide: control characters become their pictures (`␛`, `␊`), other invisible ones

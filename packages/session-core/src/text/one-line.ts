@@ -163,8 +163,9 @@ function isAsciiSpace(code: number): boolean {
 const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
 /**
- * The pattern of characters that are not seen: marks, embeddings and isolates of the writing direction; zero-width characters but the joiners that
- * scripts and emoji need; fillers; format characters of shorthand and music; tags and rare variation selectors, which can hide a whole text.
+ * The pattern of characters that are not seen, for a regular expression with the flag `u`: marks, embeddings and isolates of the writing
+ * direction; zero-width characters but the joiners that scripts and emoji need; fillers; format characters of shorthand and music; tags and rare
+ * variation selectors, which can hide a whole text.
  */
 export const UNSEEN = String.raw`\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]`;
 
