@@ -1,5 +1,7 @@
 // The table of the agents whose sessions are read: `@bough/formats/agents`. Lists of agents in help, completion, hints and docs are made from
-// it. It imports nothing, so that a command that only prints a list loads no reader.
+// it. It imports no reader, so that a command that only prints a list loads none.
+
+export { applicationFolder, type SourceEnvironment } from "./source/agent-folders.js";
 
 /** An agent whose sessions are read. */
 export interface KnownAgent {

@@ -11,10 +11,11 @@ export {
   UnknownFormatVersionError,
 } from "./errors.js";
 export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./markdown/markdown-writer.js";
+export type { SourceEnvironment } from "./source/agent-folders.js";
 export { isAtOrBelow, type LinkBase, MAX_LINKED, whyNotFollowed } from "./source/links.js";
 export type { FolderEntry } from "./source/source-file.js";
 export type { LeavingLink, SourceFolders } from "./source/source-folders.js";
-export type { NewSourceFile, SourceEnvironment, SourceResume } from "./source/source-format.js";
+export type { NewSourceFile, SourceResume } from "./source/source-format.js";
 export { findResumingAgent, type ResumingAgent } from "./transfer/agents.js";
 export {
   type BranchExportOptions,

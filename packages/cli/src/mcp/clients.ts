@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { applicationFolder } from "@bough/formats/agents";
 import type { Io } from "../terminal/io.js";
 import { namedFolder, userFolder } from "../terminal/user-folder.js";
 
@@ -27,13 +28,6 @@ export interface StartLine {
 const plain = (start: StartLine): Readonly<Record<string, unknown>> => ({ ...start });
 const typed = (start: StartLine): Readonly<Record<string, unknown>> => ({ type: "stdio", ...start });
 
-/** The folder in which desktop programs keep their settings. */
-function settingsFolder({ env, home, platform }: ClientIo): string {
-  if (platform === "darwin") return join(home, "Library", "Application Support");
-  if (platform === "win32") return env["APPDATA"] || join(home, "AppData", "Roaming");
-  return userFolder({ env, home }, "XDG_CONFIG_HOME");
-}
-
 /** The clients that `bough mcp --install` knows. */
 export const MCP_CLIENTS: readonly McpClient[] = [
   {
@@ -48,7 +42,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
   {
     name: "claude-desktop",
     title: "Claude Desktop",
-    file: (io) => join(settingsFolder(io), "Claude", "claude_desktop_config.json"),
+    file: (io) => join(applicationFolder(io), "Claude", "claude_desktop_config.json"),
     format: "json",
     path: ["mcpServers", "bough"],
     entry: plain,
@@ -93,7 +87,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
   {
     name: "vscode",
     title: "Visual Studio Code",
-    file: (io) => join(settingsFolder(io), "Code", "User", "mcp.json"),
+    file: (io) => join(applicationFolder(io), "Code", "User", "mcp.json"),
     format: "json",
     path: ["servers", "bough"],
     entry: typed,

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject, objectAt } from "@bough/session-core/wire";
-import { applicationFolder, foldersBelow } from "../source/agent-folders.js";
+import { applicationFolder, foldersBelow, type SourceEnvironment } from "../source/agent-folders.js";
 import { readHeadOnce } from "../source/json-lines.js";
 import { tablesOf } from "../source/source-database.js";
 import { SourceFolders } from "../source/source-folders.js";
-import type { FileHead, SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import type { FileHead, SourceFormat } from "../source/source-format.js";
 import { storeSessions, transcriptSessions } from "./chats.js";
 import { editorSessions } from "./editor.js";
 import { isTextTranscript } from "./text-transcript.js";

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isId, type JsonObject, stringAt } from "@bough/session-core/wire";
-import { foldersBelow } from "../source/agent-folders.js";
+import { foldersBelow, type SourceEnvironment } from "../source/agent-folders.js";
 import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
 import { columnsOf, type SourceDatabase, tablesOf } from "../source/source-database.js";
 import { SourceFolders } from "../source/source-folders.js";
-import type { FileHead, SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import type { FileHead, SourceFormat } from "../source/source-format.js";
 import { History, keyOf, toMs } from "./history.js";
 
 /** Sessions of Hermes: the database `state.db` of its home and of each profile. Which columns it has depends on its version. */

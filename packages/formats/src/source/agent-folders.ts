@@ -1,5 +1,11 @@
 import { isAbsolute, join } from "node:path";
-import type { SourceEnvironment } from "./source-format.js";
+
+/** The facts that determine where programs keep files: environment variables, home folder and system (`process.platform`). */
+export interface SourceEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
 
 /**
  * The folders `parts` below the folder that an environment variable names (several may be separated by commas), or else below each of

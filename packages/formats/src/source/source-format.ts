@@ -2,6 +2,7 @@ import type { ImportProblem, SessionId } from "@bough/session-core";
 import type { ReadingPosition, SourceSession } from "@bough/session-core/engine";
 import { type JsonObject, parseJsonObject } from "@bough/session-core/wire";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import type { SourceEnvironment } from "./agent-folders.js";
 import { readStart } from "./source-file.js";
 import type { SourceFolders } from "./source-folders.js";
 
@@ -20,13 +21,6 @@ export interface FileHead {
   /** The first 1 MiB as text if the file starts like JSON, otherwise empty. */
   readonly text: string;
   readonly isSqlite: boolean;
-}
-
-/** The facts that determine where programs keep files: environment variables, home folder and system (`process.platform`). */
-export interface SourceEnvironment {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string;
-  readonly platform: NodeJS.Platform;
 }
 
 /** The command that continues a session in its program. It is started in the working directory of the session. */

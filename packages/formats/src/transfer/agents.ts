@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import { membersOf, type Rule, record, TEXT } from "@bough/session-core/arguments";
+import type { SourceEnvironment } from "../source/agent-folders.js";
 import { isAtOrBelow } from "../source/links.js";
-import type { SourceAgent, SourceEnvironment, SourceFormat, SourceResume } from "../source/source-format.js";
+import type { SourceAgent, SourceFormat, SourceResume } from "../source/source-format.js";
 
 /** The rule for the argument from which the folders of agents are computed. */
 export const ENVIRONMENT: Rule = record({ env: membersOf(TEXT), home: TEXT, platform: TEXT });

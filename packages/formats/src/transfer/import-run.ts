@@ -9,12 +9,13 @@ import {
 } from "@bough/session-core";
 import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import type { SourceEnvironment } from "../source/agent-folders.js";
 import { readDocumentHead } from "../source/json-document.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { closeDetected } from "../source/source-database.js";
 import { holdSmallFile } from "../source/source-file.js";
 import { type FileFilter, type FoundFile, type FoundFiles, openUntil, type SourceFolders } from "../source/source-folders.js";
-import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import type { SourceFormat } from "../source/source-format.js";
 import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
 import { SessionBatch } from "./session-batch.js";
 import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";

@@ -15,9 +15,10 @@ import {
   withMethods,
 } from "@bough/session-core/arguments";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors.js";
+import type { SourceEnvironment } from "../source/agent-folders.js";
 import { isAtOrBelow } from "../source/links.js";
 import { type FileFilter, type FoundFiles, findSourceFiles, type LeavingLink, SourceFolders } from "../source/source-folders.js";
-import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import type { SourceFormat } from "../source/source-format.js";
 import { agentsOf, ENVIRONMENT, type FormatAgent, foldersOf, processEnvironment } from "./agents.js";
 import { type FailedFile, type ImportedFileSession, type ImportProgress, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";

@@ -3,12 +3,12 @@ import type { SessionId } from "@bough/session-core";
 import { ReadFromStartError, type ReadingPosition, type SourceHeader } from "@bough/session-core/engine";
 import { isId, objectAt, stringAt } from "@bough/session-core/wire";
 import { isEvent, readEventFile } from "../copilot/format.js";
-import { applicationFolder } from "../source/agent-folders.js";
+import { applicationFolder, type SourceEnvironment } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
 import { isDocument, readDocumentHead } from "../source/json-document.js";
 import { readHeadOnce } from "../source/json-lines.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type FileHead, type SourceEnvironment, type SourceFormat, tryReadObject } from "../source/source-format.js";
+import { type FileHead, type SourceFormat, tryReadObject } from "../source/source-format.js";
 import { ChatFile, LISTS } from "./chat-file.js";
 import { isChange, isChat } from "./mutation-log.js";
 
