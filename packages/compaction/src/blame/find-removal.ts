@@ -5,7 +5,9 @@ type Resolve = (path: string, folder?: string) => string | undefined;
 
 /** Commands that may bring a removed file back. */
 const RESTORES = /\bgit\s+(?:checkout|restore|reset|revert|stash|switch|pull|merge|rebase)\b/;
-const RECURSIVE = /^(?:-[a-z]*r[a-z]*|--recursive)$/i;
+/** Options of one letter that contain `r`. Patterns here stay linear: a script may have megabytes. */
+const SHORT_OPTIONS = /^-[a-z]+$/i;
+const SEPARATOR = /[;\s]/;
 
 /**
  * Tells whether a script that succeeded removed one of the paths or, with `-r`, a folder above it, by its name in the folder in which the
@@ -45,7 +47,7 @@ interface Command {
 
 /** The commands of a script in their order. One after `||` is not proven; one after `&&` only where the status of the script is that of its line. */
 function listCommands(script: string): readonly Command[] {
-  const pieces = script.replace(/[;\s]+$/, "").split(/(\|\||[;|\n])/);
+  const pieces = withoutEnd(script, SEPARATOR).split(/(\|\||[;|\n])/);
   const lines = pieces.filter((_, at) => at % 2 === 0);
   return lines.flatMap((line, at) => {
     const commands = line.split("&&");
@@ -60,10 +62,17 @@ function listCommands(script: string): readonly Command[] {
 
 /** The absolute paths, out of those that a command names after `rm`, that are one of the paths or a folder above one. */
 function removedBy(command: string, paths: readonly string[], resolve: Resolve): readonly string[] {
-  const words = (/^\s*(?:git\s+)?rm\s+(?!.*--cached)(.+)$/.exec(command)?.[1]?.split(/\s+/) ?? []).map((word) =>
-    withoutQuotes(word).replace(/(?<=.)\/+$/, ""),
-  );
-  const isRecursive = words.some((word) => RECURSIVE.test(word));
+  const named = /^\s*(?:git\s+)?rm\s/.exec(command)?.[0];
+  if (named === undefined || command.includes("--cached", named.length)) return [];
+  const words = command
+    .slice(named.length)
+    .trimStart()
+    .split(/\s+/)
+    .map((given) => {
+      const word = withoutQuotes(given);
+      return word.slice(0, 1) + withoutEnd(word.slice(1), /\//);
+    });
+  const isRecursive = words.some((word) => word === "--recursive" || (SHORT_OPTIONS.test(word) && /r/i.test(word)));
   return words
     .map((word) => resolve(word))
     .filter((gone) => gone !== undefined)
@@ -76,4 +85,11 @@ function mayBringBack(command: string, removed: readonly string[]): boolean {
 
 function withoutQuotes(word: string): string {
   return word.replace(/^(["'])(.*)\1$/, "$2");
+}
+
+/** A text without the characters at its end that match. A pattern that ends in `+$` takes quadratic time where something follows. */
+function withoutEnd(text: string, character: RegExp): string {
+  let end = text.length;
+  while (end > 0 && character.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

@@ -154,8 +154,17 @@ function splitSafeLines(summary: string): readonly string[] {
   return inlineCodeBlocks(cleanText(summary))
     .split("\n")
     .filter((line) => line.trim() !== "" && !line.startsWith(MARKER) && !isUnderline(line) && !/^\s*(?:```|~~~)/.test(line))
-    .map((line) => toSafeLine(line.replace(/^\s*#{1,6}\s+(.*?)\s*#*$/, "**$1**"), LINE_CHARS))
+    .map((line) => toSafeLine(withBoldHeading(line), LINE_CHARS))
     .filter((line) => line !== "");
+}
+
+/** A heading as bold text; other lines are returned as they are. Linear: one pattern for start and end takes cubic time. */
+function withBoldHeading(line: string): string {
+  const start = /^\s*#{1,6}\s+/.exec(line)?.[0];
+  if (start === undefined) return line;
+  let end = line.length;
+  while (end > start.length && line.charAt(end - 1) === "#") end -= 1;
+  return `**${line.slice(start.length, end).trimEnd()}**`;
 }
 
 function cutMiddleLines(lines: readonly string[], maxChars: number): readonly string[] {

@@ -34,15 +34,15 @@ export function simplifyCommand(command: string): string | null {
 function takeFirstLine(command: string): string {
   const joined = command.replace(/\\\r?\n\s*/g, " ");
   const line = joined.split(/\r?\n/).find((one) => one.trim() !== "" && !one.trimStart().startsWith("#")) ?? "";
-  return line.replace(/\s*<<-?\s*\\?['"]?\w+['"]?.*$/, "").trim();
+  return line.replace(/<<-?\s*\\?['"]?\w+['"]?.*$/, "").trim();
 }
 
 /** The steps of a pipe up to the first filter. */
 function stripFilters(step: string): string {
   const [first = "", ...more] = splitOutside(step, /^\|/).map((one) =>
     one
-      .replace(/\s+\d?>&\d|\s+\d?>\s*\/dev\/null/g, "")
-      .replace(/\s*&$/, "")
+      .replace(/(?<!\s)\s+(?:\d?>&\d|\d?>\s*\/dev\/null)/g, "")
+      .replace(/&$/, "")
       .trim(),
   );
   const stop = more.findIndex((one) => READS_ONLY.test(one) || one === "");

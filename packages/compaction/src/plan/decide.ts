@@ -138,7 +138,7 @@ export function hasOpenWork({ messages }: SessionContext, todos: string | undefi
   const last = messages.at(-1);
   if (needsReply(last)) return true;
   if (last?.role === "assistant" && (last.stopReason === "length" || last.stopReason === "aborted")) return true;
-  return todos !== undefined && /^\s*[-*] \[ \]|\b(in_progress|pending)\b/m.test(todos);
+  return todos !== undefined && /^[ \t]*[-*] \[ \]|\b(in_progress|pending)\b/m.test(todos);
 }
 
 /** The sizes of a context at one moment, compared later to see whether enough has changed to try again. */

@@ -54,7 +54,7 @@ function formatLine({ number, line }: NumberedLine): string {
 }
 
 function parseRange(range: string, count: number): readonly [from: number, to: number] {
-  const [, first = "1", dash, last = ""] = /^(\d+)(-?)(\d*)$/.exec(range.trim()) ?? [];
+  const [, first = "1", dash, last = ""] = /^(\d+)(?!\d)(-?)(\d*)$/.exec(range.trim()) ?? [];
   const from = Math.max(1, Number(first));
   if (dash === "") return [from, from];
   return [from, last === "" ? count : Number(last)];

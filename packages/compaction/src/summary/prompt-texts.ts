@@ -247,7 +247,8 @@ export const IN_SUMMARY_TAGS = "Put the whole of the notes into <summary> and </
 /** Between the two summaries of a split turn, in pi's form. */
 export const SPLIT_TURN_SEPARATOR = "\n\n---\n\n**Turn Context (split turn):**\n\n";
 
-const MARKER = /\n*\[(\d+) earlier messages were left out here without a summary[^\]]*\]/g;
+/** Linear: only the first of several line breaks may begin it, and it has no other bracket. */
+const MARKER = /(?<!\n)\n*\[(\d+) earlier messages were left out here without a summary[^[\]]*\]/g;
 
 /** Removes markers from a text. Returns the rest and the number of messages that the markers replaced. */
 export function extractMarkers(text: string): { readonly rest: string; readonly messages: number } {

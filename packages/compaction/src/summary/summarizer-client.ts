@@ -305,7 +305,7 @@ export function parseSummaryReply(text: string, { needsTag }: { readonly needsTa
   return { body, title: titled.title };
 }
 
-const FENCE = /^(`{3,}|~{3,})(.*)$/;
+const FENCE = /^(`{3,}(?!`)|~{3,}(?!~))(.*)$/;
 
 /** Removes a fence that is the first and last line; a fence that closes earlier belongs to the text. */
 function stripFence(text: string): string {

@@ -44,7 +44,8 @@ function readScalars(yaml: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   let block: string | undefined;
   for (const line of yaml.split(/\r?\n/)) {
-    const [, key, value = ""] = /^([A-Za-z_]\w*):(?:\s+(.*))?$/.exec(line) ?? [];
+    const [, key, given = ""] = /^([A-Za-z_]\w*):(?:\s([\s\S]*))?$/.exec(line) ?? [];
+    const value = given.trimStart();
     if (key !== undefined) {
       block = /^[|>][+-]?\d*$/.test(value) ? key : undefined;
       values.set(key, block === undefined ? unquoted(value.trim()) : "");

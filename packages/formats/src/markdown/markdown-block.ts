@@ -11,7 +11,7 @@ export type MarkdownBlock =
 const MAX_QUOTE_DEPTH = 12;
 
 const LIST_MARKER = /^( *)([-*+]|\d{1,9}[.)])( +|$)/;
-const FENCE = /^(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
+const FENCE = /^(?:(`{3,})([^`]*)|(~{3,})(?!~)(.*))$/;
 const HEADING = /^((?:\s*(?:>|(?:[-*+]|\d{1,9}[.)])(?=\s)))*\s*)(#{1,6})(?=\s|$)(.*)$/;
 const UNDERLINE = /^\s*(=+|-+)\s*$/;
 

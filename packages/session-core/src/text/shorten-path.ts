@@ -50,8 +50,8 @@ function endOf(text: string, maxWidth: number, fit: Fit): string {
   return fit.ellipsis + end;
 }
 
-/** Texts that may be paths. */
-const PATH = /[^\s"'`=:,;|&()<>]*[\\/][^\s"'`=,;|&()<>]*/g;
+/** Texts that may be paths. Linear: one begins only behind a character that none has. */
+const PATH = /(?<![^\s"'`=:,;|&()<>])[^\s"'`=:,;|&()<>]*[\\/][^\s"'`=,;|&()<>]*/g;
 /** A path in a longer text keeps at least this width. */
 const MIN_PATH = 20;
 
