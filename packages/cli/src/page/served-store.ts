@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type EntryId, type Session, type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
+import { KeptSessions } from "../session/kept-sessions.js";
 import { listSubagents } from "../session/paging.js";
 import { HeldReplies, watchStore } from "../session/store-watcher.js";
 import { NONE } from "../tree/tree-index.js";
@@ -31,11 +33,16 @@ interface Opened {
 /** Sessions whose outline is remembered at once. */
 const MAX_OPENED = 8;
 
+/** The least time between two events of a list: to read 10,000 sessions and write their list takes a tenth of it. */
+const LIST_PAUSE_MS = 1000;
+
 /** Answers the requests of a page server: the list of sessions, their pages, and what the scripts of these ask for. */
 export class ServedStore {
   readonly #store: Store;
   readonly #options: ServedStoreOptions;
   readonly #held: HeldReplies;
+  /** The sessions that lists choose from. The server itself writes none. */
+  readonly #kept: KeptSessions;
   /** In the order of their last use. */
   readonly #opened = new Map<SessionId, Opened>();
   readonly #waiting = new Set<() => void>();
@@ -45,6 +52,7 @@ export class ServedStore {
     this.#store = store;
     this.#options = options;
     this.#held = new HeldReplies(store, options.now);
+    this.#kept = new KeptSessions(store);
   }
 
   /** Watches the store, until `end`. Of a single session the outline is read at once, while the browser starts. `root`: that of the requests. */
@@ -61,6 +69,7 @@ export class ServedStore {
   end(): void {
     this.#endWatch();
     this.#held.end();
+    this.#kept.end();
     this.#wake();
   }
 
@@ -149,7 +158,7 @@ export class ServedStore {
   }
 
   #listPage(query: URLSearchParams, root: string): AsyncIterable<string> {
-    return sessionListPage(this.#store, query, { ...this.#options, held: this.#held, root });
+    return sessionListPage(this.#store, query, { ...this.#options, held: this.#held, kept: this.#kept, root });
   }
 
   /** Sends the version of a session whenever it changes, the first one at once. A client that reads slowly misses none but the last. */
@@ -173,11 +182,12 @@ export class ServedStore {
     }
   }
 
+  /** Tells of writes, the first time at once, then once a second at most: for each event a client asks for the whole list. */
   async #followList(send: SendEvent, signal: AbortSignal): Promise<void> {
     for (let count = 0; !signal.aborted; count += 1) {
       const changed = this.#nextChange(signal);
       await send({ id: String(count), data: { count } });
-      await changed;
+      await Promise.all([changed, delay(LIST_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined)]);
     }
   }
 

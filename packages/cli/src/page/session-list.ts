@@ -8,8 +8,8 @@ import { hitKind } from "../format/entry-lines.js";
 import { errorLine } from "../format/error-text.js";
 import { age, dateTime, parseTime } from "../format/time.js";
 import { type SessionsWorld, searchConditions, withTotals } from "../session/chosen-sessions.js";
+import type { KeptSessions } from "../session/kept-sessions.js";
 import { agentOf, sessionTitle } from "../session/names.js";
-import { listSessions } from "../session/paging.js";
 import { sortSessions, toListedSession } from "../session/session-rows.js";
 import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
 import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchConditions, type TypedQuery } from "../session/typed-filters.js";
@@ -42,6 +42,7 @@ export interface SessionListOptions extends Pick<StepOptions, "prices" | "privat
   readonly withSecrets: boolean;
   readonly now: () => number;
   readonly held: HeldReplies;
+  readonly kept: KeptSessions;
   /** The path of the server's secret folder, with a slash at its end. */
   readonly root: string;
 }
@@ -88,7 +89,7 @@ export async function* sessionListPage(
     group: value("group"),
     all: query.has("all"),
   };
-  const records = await listSessions(store, {});
+  const records = await options.kept.list({});
   const list = new ListWriter(store, options, await options.held.read());
   const found = await list.choose(records, conditions);
   const shown = conditions.all ? found.sessions : found.sessions.slice(0, FIRST_SESSIONS);
@@ -164,7 +165,7 @@ class ListWriter {
   }
 
   get #world(): SessionsWorld {
-    return { store: this.#store, prices: async () => this.#options.prices ?? new PriceList() };
+    return { store: this.#store, kept: this.#options.kept, prices: async () => this.#options.prices ?? new PriceList() };
   }
 
   /** The list, or a list for each directory or day in the order of their first sessions. */

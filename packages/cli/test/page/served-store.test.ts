@@ -264,3 +264,53 @@ test("thousands of branches inside each other that show nothing cost no stack", 
   expect(page).toContain('<span class="said">Deep down');
   expect(await ask(serve(store), ["nested", "rows"], { line: "0", chunk: "0" })).toContain('<span class="said">Deep down');
 });
+
+/** A store of which somebody else seems to write, and what is listed of it. */
+function written(store: Store) {
+  const listeners: ((change: { readonly sessionIds: null }) => void)[] = [];
+  const lists: unknown[] = [];
+  const watched = new Proxy(store, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]) => {
+        if (key === "onChange") listeners.push(given[0] as (typeof listeners)[0]);
+        if (key === "listSessions") lists.push(given[0]);
+        return Reflect.apply(member, target, given);
+      };
+    },
+  });
+  const tell = () => {
+    for (const listener of listeners) listener({ sessionIds: null });
+  };
+  return { watched, tell, lists };
+}
+
+test("many writes are few events of a list, the last of them included, and each reads the sessions once for all who ask", async () => {
+  const store = await newStore();
+  await store.createSession({ id: "first", title: "First" }, { writes: [{ kind: "entry", entry: userMessage("one") }] });
+  const { watched, tell, lists } = written(store);
+  const served = serve(watched);
+  await served.start("/r/");
+  onTestFinished(() => served.end());
+  const page = await ask(served, [""]);
+  await ask(served, [""], { q: "dir:home" });
+  expect(page).toContain("First");
+  expect(lists.filter((filter) => JSON.stringify(filter) === "{}")).toHaveLength(1);
+
+  const answer = await served.answer({ path: ["", "events"], query: new URLSearchParams(), root: "/r/" });
+  if (answer?.kind !== "events") throw new TypeError("no events");
+  const gone = new AbortController();
+  let events = 0;
+  const following = answer.follow(async () => {
+    events += 1;
+    if (events === 2) gone.abort();
+  }, gone.signal);
+  for (let at = 0; at < 50; at += 1) {
+    await store.renameSession("first", `Title ${at}`);
+    tell();
+  }
+  expect(events).toBe(1);
+  await following;
+  expect(await ask(served, [""])).toContain("Title 49");
+});
