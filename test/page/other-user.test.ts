@@ -13,9 +13,9 @@ const home = new Home();
 
 beforeAll(() => void home.bough("import", SAMPLE));
 
-/** The status that a request of another user of this machine gets. */
+/** The status that a request of another user of this machine gets. An answer that is not read keeps its program until the server closes the connection. */
 async function statusFor(uid: number, address: string): Promise<string> {
-  const script = `require("node:http").get(${JSON.stringify(address)}, (answer) => process.stdout.write(String(answer.statusCode)))`;
+  const script = `require("node:http").get(${JSON.stringify(address)}, (answer) => { process.stdout.write(String(answer.statusCode)); answer.destroy(); })`;
   const child = spawn(process.execPath, ["-e", script], { uid, gid: uid, stdio: ["ignore", "pipe", "inherit"], env: {}, cwd: "/" });
   const [[printed]] = (await Promise.all([once(child.stdout, "data"), once(child, "exit")])) as [[Buffer], unknown];
   return printed.toString();
