@@ -46,7 +46,7 @@ export class Home {
   }
 
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openStore({ path: this.store });
+    const store = await openStore({ path: this.store, durability: "normal" });
     try {
       return await work(store);
     } finally {

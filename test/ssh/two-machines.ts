@@ -38,7 +38,7 @@ class Machine {
   }
 
   async withStore<T>(work: (store: Store) => Promise<T>, path = this.store): Promise<T> {
-    const store = await openStore({ path });
+    const store = await openStore({ path, durability: "normal" });
     try {
       return await work(store);
     } finally {

@@ -110,7 +110,7 @@ export class SyncedHome {
 
   /** Works on the store as another process does. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openStore({ path: this.store });
+    const store = await openStore({ path: this.store, durability: "normal" });
     return work(store).finally(() => store.close());
   }
 

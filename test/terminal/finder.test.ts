@@ -7,7 +7,7 @@ import { home } from "./test-home.js";
 /** A home with a session that speaks of a watcher in two of its replies, and one that does not. */
 async function filled() {
   const here = home();
-  const store = await openStore({ path: here.store });
+  const store = await openStore({ path: here.store, durability: "normal" });
   const theme = await store.createSession({ id: "theme-1", title: "Themes reload", cwd: here.folder });
   await theme.append({ ...userMessage("Reload the themes"), id: "t1" });
   await theme.append({ ...assistantMessage("With startThemeWatcher() the themes reload."), id: "t2" });

@@ -25,7 +25,7 @@ class Place {
   }
 
   async fill(): Promise<void> {
-    const store = await openStore({ path: this.store });
+    const store = await openStore({ path: this.store, durability: "normal" });
     const session = await store.createSession({ id: "parser", title: "Parser", cwd: this.folder });
     await session.append({ ...userMessage("Write a parser"), id: "ask" });
     await session.append({ ...assistantMessage("First the lexer"), id: "plan" });

@@ -49,7 +49,7 @@ export class Home {
   }
 
   #open(): Promise<Store> {
-    return openStore(isServerUrl(this.store) ? { url: this.store } : { path: this.store });
+    return openStore(isServerUrl(this.store) ? { url: this.store } : { path: this.store, durability: "normal" });
   }
 
   /** Works on the store as another program does. */

@@ -23,7 +23,7 @@ export interface TimedNavigator {
 export async function timedNavigator(path: string, sessionId: string, columns: number, rows: number): Promise<TimedNavigator> {
   const from = performance.now();
   const terminal = new CountingTerminal(columns, rows);
-  const store = await openStore({ path });
+  const store = await openStore({ path, durability: "normal" });
   const session = await store.openSession(sessionId);
   const compactor = () => Promise.reject(new Error("no key of the benchmark needs a compactor"));
   const world = {
