@@ -42,11 +42,14 @@ export function computeLayout(model: PickerModel): Layout {
 }
 
 function wrapPrompt(model: PickerModel): readonly Line[] {
-  const { columns } = model.size;
+  const { columns, rows } = model.size;
   // A field scrolls horizontally in one row.
   if (model.mode.kind === "search" || model.mode.kind === "rename") return promptLines(model);
   const wrapped = promptLines(model).flatMap((line) => wrapLine(line, Math.max(columns - 1, 1)));
-  return wrapped.slice(0, MAX_PROMPT_ROWS);
+  if (model.mode.kind !== "delete") return wrapped.slice(0, MAX_PROMPT_ROWS);
+  // A question is shown whole; where the screen is too low, with its end, which says how to answer.
+  const most = Math.max(MAX_PROMPT_ROWS, rows - 5);
+  return wrapped.length <= most ? wrapped : [...wrapped.slice(0, most - 1), ...wrapped.slice(-1)];
 }
 
 /** Screen rows of a list row: a text match has its snippet below it. */

@@ -192,6 +192,21 @@ describe("Deleting", () => {
     expect(picker.lines.slice(1, 3).join(" ")).toContain("and 2 sessions of its subagents permanently? y/n");
   });
 
+  it.each([
+    [20, 24],
+    [20, 12],
+    [20, 8],
+    [12, 8],
+  ])("says how to answer on %d columns and %d rows", (columns, rows) => {
+    three().press("down", "d").event({ kind: "resize", size: { columns, rows } });
+    picker.event({ kind: "subagents", id: "id-Lexer", count: 12 });
+    const question = picker.lines.slice(1, rows - 3);
+    expect(question.join(" ")).toContain("y/n");
+    if (rows >= 12)
+      expect(question.join(" ")).toContain('Delete "Lexer" with 4 messages and 12 sessions of its subagents permanently? y/n');
+    expect(picker.text).toContain("> ");
+  });
+
   it("happens on y only", () => {
     three().press("down", "d", "x", "enter", "space", "n");
     expect(picker.wanted().some(({ kind }) => kind === "delete")).toBe(false);
