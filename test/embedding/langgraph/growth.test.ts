@@ -3,7 +3,7 @@ import { type Entry, openStore, type Store } from "@bough/session-core";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { type Checkpoint, emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { expect, onTestFinished, test } from "vitest";
-import { collect } from "../both-savers.js";
+import { collect } from "./both-savers.js";
 
 async function opened(): Promise<Store> {
   const store = await openStore({ path: ":memory:" });
