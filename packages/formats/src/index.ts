@@ -30,7 +30,7 @@ export {
   type MarkdownExportOptions,
   type SecretOptions,
 } from "./transfer/export.js";
-export { importPath } from "./transfer/import-path.js";
+export { assertImportable, importPath } from "./transfer/import-path.js";
 export {
   asSourceError,
   type FailedFile,

@@ -1,6 +1,8 @@
+import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   asSourceError,
+  assertImportable,
   type ImportedFileSession,
   type ImportProgress,
   type ImportReport,
@@ -16,6 +18,7 @@ import { type ItemColumn, printTable } from "../format/table.js";
 import { describeAgent, findAgents, sourceEnvironment } from "../session/known-agents.js";
 import { sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
+import { locateStore } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
@@ -32,12 +35,38 @@ export const runImport: Command<ImportCommandOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const isSync = args.length === 0;
   if (isSync) await agreeToFound(invocation);
+  else await checkBeforeCreating(invocation);
   await withStore(io, options.store, "create", async (store, { name: place }) => {
     const report = await importAll(invocation, store, isSync ? syncFound : importEach);
     await printReport(out, store, report, { ...options, place, isSync });
     throwForProblems(report);
   });
 };
+
+/** A name that was mistyped must not leave an empty store behind: where there is none yet, one path at least has to have sessions. */
+async function checkBeforeCreating({ io, args, options }: Invocation<ImportCommandOptions>): Promise<void> {
+  const { isServer, address } = await locateStore(io, options.store);
+  if (isServer || !(await isMissing(address))) return;
+  const failures: unknown[] = [];
+  for (const given of args) {
+    try {
+      return await assertImportable(resolve(io.cwd, requireArgument(given)));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw failures[0];
+}
+
+/** False also where the system does not say: the store then reports why. */
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
+  }
+}
 
 /** Names the agents on this machine and asks whether to import their sessions. */
 async function agreeToFound({ io, out, options }: Invocation<ImportCommandOptions>): Promise<void> {

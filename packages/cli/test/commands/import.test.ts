@@ -228,6 +228,23 @@ describe("bough import", () => {
     expect(err.split("\n").filter((line) => line.startsWith("bough: "))).toHaveLength(1);
   });
 
+  test("creates no store for a name that was mistyped, also one of several, and changes no store for it", async () => {
+    const here = world();
+    mkdirSync(here.path("empty"));
+    writeFileSync(here.path("notes.txt"), "hello\n");
+    for (const names of [["misssing"], ["empty"], ["notes.txt"], ["misssing", "empty"]]) {
+      const { exit } = await here.run(["import", ...names.map((name) => here.path(name))]);
+      expect([names, exit === 0, existsSync(here.store)]).toEqual([names, false, false]);
+    }
+    const good = piFile(here, "one.jsonl", message("aaaa1111", null, "One"));
+    expect(await here.run(["import", here.path("misssing"), good])).toMatchObject({
+      exit: 3,
+      out: expect.stringContaining("1 session, 1 new entry"),
+    });
+    expect(await here.run(["import", here.path("misssing")])).toMatchObject({ code: "SOURCE_NOT_FOUND" });
+    expect((await here.run(["sessions"])).out).toContain("One");
+  });
+
   test("prints one JSON document and nothing else on stdout", async () => {
     const here = world();
     expect(await here.json("import", piFile(here, "one.jsonl", message("aaaa1111", null, "One")))).toMatchObject({

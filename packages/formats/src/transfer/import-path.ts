@@ -4,10 +4,12 @@ import type { Store } from "@bough/session-core";
 import { CALLBACK, checkArgument, FILE, optional, options as optionsOf, type RulesOf, withMethods } from "@bough/session-core/arguments";
 import { NoSessionsFoundError, UnknownFormatError } from "../errors.js";
 import { isAtOrBelow } from "../source/links.js";
+import { closeDetected } from "../source/source-database.js";
 import { type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import { agentsOf, ENVIRONMENT, foldersOf, processEnvironment } from "./agents.js";
-import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
+import { asSourceError, type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";
+import { detectFormat } from "./sessions-of-file.js";
 
 const OPTIONS = optionsOf({
   onProgress: optional(CALLBACK),
@@ -37,6 +39,32 @@ export async function importPath(store: Store, path: string, options: ImportPath
   checkArgument("path", path, FILE);
   checkArgument("options", options, OPTIONS);
   return store.whileOpen(() => importFiles(store, resolve(path), options));
+}
+
+/**
+ * Returns if an import of this path would find a file of a known format, or one that it reports. Opens files until it finds one; writes nothing.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError | UnknownFormatError | NoSessionsFoundError} as `importPath`.
+ * @example
+ * await assertImportable("sessions"); // before a store is created for them
+ */
+export async function assertImportable(path: string): Promise<void> {
+  checkArgument("path", path, FILE);
+  const { FORMATS } = await import("../registry.js");
+  const folders = new SourceFolders();
+  const { files, unreadable, isFolder } = findSourceFiles(resolve(path), folders);
+  for (const file of files) {
+    try {
+      if (detectFormat(file.path, FORMATS, folders) !== undefined) return;
+    } catch (error) {
+      if (isFolder && asSourceError(error, file.path) !== undefined) return;
+      throw error;
+    } finally {
+      closeDetected(folders);
+    }
+  }
+  if (!isFolder) throw new UnknownFormatError(path, "its content matches none");
+  if (unreadable.length === 0) throw new NoSessionsFoundError(path, files.length);
 }
 
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {

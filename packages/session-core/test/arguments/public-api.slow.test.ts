@@ -340,6 +340,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     "subagents",
     "includeSubagents",
   ]),
+  "assertImportable path": ({ folder }, odd) =>
+    formats.assertImportable(typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
   "importPath store": ({ folder }, store) => formats.importPath(store, folder),
   "importPath path": ({ store, folder }, odd) =>
     formats.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
