@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { BOUGH, done, failed, KEY, line, OTHER, Place, SECRET, said } from "./locked-place.js";
 
-/** The ways in which a key is given: the text, and a command that prints it. */
+/** The environment with a command that prints the key. */
+function printing(at: Place, key: string): Record<string, string> {
+  const file = join(at.folder, `${key.length}.key`);
+  writeFileSync(file, `${key}\n`);
+  return { BOUGH_KEY_COMMAND: `cat '${file}'` };
+}
+
+/** The ways in which a key is given. */
 const WAYS = [
   ["BOUGH_KEY", (_at: Place, key: string) => ({ BOUGH_KEY: key })],
-  [
-    "BOUGH_KEY_COMMAND",
-    (at: Place, key: string) => {
-      const file = join(at.folder, `${key.length}.key`);
-      writeFileSync(file, `${key}\n`);
-      return { BOUGH_KEY_COMMAND: `cat '${file}'` };
-    },
-  ],
+  ["BOUGH_KEY_COMMAND", printing],
 ] as const;
 
 describe.each(WAYS)("with the key in %s", (_way, keyed) => {
@@ -51,16 +51,19 @@ describe.each(WAYS)("with the key in %s", (_way, keyed) => {
     expect(at.run(["export", "--format", "bough", "--with-secrets"]).stdout).toBe(content);
     expect(readdirSync(at.stores)).toEqual(["sessions.db"]);
   });
+});
 
+// With BOUGH_KEY a sync that watches, a page and an MCP server run in locked-store-in-use.slow.test.ts.
+describe("with the key that a command prints", () => {
   test("sessions are copied from a locked store to one without a lock and back, with a key for each", () => {
     const at = new Place();
-    const env = keyed(at, KEY);
+    const env = printing(at, KEY);
     at.run(["sync"], env);
     const [plain, locked] = [join(at.stores, "plain.db"), join(at.stores, "locked.db")];
     expect(at.run(["copy", "--to", plain], { ...env, BOUGH_TO_KEY: "" })).toEqual(done("1 session, 1 entry copied"));
     expect(at.run(["copy", "--from", plain, "--to", locked], { BOUGH_TO_KEY: OTHER })).toEqual(done("1 session, 1 entry copied"));
     expect(at.readable()).toEqual(["plain.db"]);
-    expect(at.run(["search", SECRET, "--store", locked], keyed(at, OTHER))).toEqual(done(SECRET));
+    expect(at.run(["search", SECRET, "--store", locked], printing(at, OTHER))).toEqual(done(SECRET));
     const same = join(at.stores, "same.db");
     expect(at.run(["copy", "--to", same], env)).toEqual(done("1 session, 1 entry copied"));
     expect(at.run(["sessions", "--store", same])).toEqual(failed(9, "STORE_LOCKED"));
@@ -69,7 +72,7 @@ describe.each(WAYS)("with the key in %s", (_way, keyed) => {
 
   test("the hook and the MCP server answer from the store", () => {
     const at = new Place();
-    const env = keyed(at, KEY);
+    const env = printing(at, KEY);
     at.run(["sync"], env);
     const request = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id, method, params });
     const search = request(2, "tools/call", { name: "search_sessions", arguments: { query: SECRET } });
@@ -86,7 +89,7 @@ describe.each(WAYS)("with the key in %s", (_way, keyed) => {
 
   test("a watching sync imports what is written, and a page is served", async () => {
     const at = new Place();
-    const env = { env: at.env(keyed(at, KEY)), cwd: at.home };
+    const env = { env: at.env(printing(at, KEY)), cwd: at.home };
     const watch = spawn(process.execPath, [BOUGH, "sync", "--watch"], env);
     onTestFinished(() => void watch.kill("SIGKILL"));
     await said(watch.stdout, /\S/);
