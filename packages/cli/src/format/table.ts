@@ -7,7 +7,7 @@ import { pathEnd } from "./path.js";
 export interface Column {
   readonly heading: string;
   readonly align?: "left" | "right";
-  /** Minimum width; a column with it shrinks if the table is too wide. */
+  /** Minimum width; a column with it shrinks if the table is too wide, and further if nothing else makes it fit. */
   readonly shrinksTo?: number;
   /** The cells are paths, in one piece each: one that does not fit is cut at its start. */
   readonly isPath?: boolean;
@@ -22,9 +22,12 @@ export interface ItemColumn<Item> extends Column {
 
 const GAP = "  ";
 
+/** Minimum width of shrinkable columns on a narrow terminal. */
+const NARROWEST = 4;
+
 /**
  * The lines of a table, heading first, that fits `width`: first the shrinkable columns shrink, the widest first, then optional columns
- * are dropped. Wide characters, emoji and accents are aligned by their width on the terminal.
+ * are dropped, then the shrinkable columns shrink below their minimum. What is wider even then stays wider. Wide characters, emoji and accents are aligned by their width on the terminal.
  */
 export async function tableLines(
   columns: readonly Column[],
@@ -56,19 +59,27 @@ function fitTable(columns: readonly Column[], rows: readonly (readonly Line[])[]
       width,
       ellipsis,
     );
+  if (total(widths) > width) shrink(widths, columns.map(narrower), width);
   return [headings, ...rows].map((row) => rowLine(columns, row, widths, ellipsis));
 }
 
-function fitWidths(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number): readonly number[] {
+function narrower(column: Column): Column {
+  return column.shrinksTo === undefined ? column : { ...column, shrinksTo: Math.min(column.shrinksTo, NARROWEST) };
+}
+
+function fitWidths(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number): number[] {
   const widths = columns.map((_, at) => rows.reduce((widest, row) => Math.max(widest, lineWidth(row[at] ?? [])), 0));
-  let excess = total(widths) - width;
-  while (excess > 0) {
-    const at = widestShrinkable(columns, widths);
-    if (at === undefined) break;
-    widths[at] = (widths[at] ?? 0) - 1;
-    excess -= 1;
-  }
+  shrink(widths, columns, width);
   return widths;
+}
+
+/** Makes shrinkable columns narrower, the widest first, until the table fits or each has its minimum. */
+function shrink(widths: number[], columns: readonly Column[], width: number): void {
+  for (let excess = total(widths) - width; excess > 0; excess -= 1) {
+    const at = widestShrinkable(columns, widths);
+    if (at === undefined) return;
+    widths[at] = (widths[at] ?? 0) - 1;
+  }
 }
 
 function total(widths: readonly number[]): number {

@@ -96,6 +96,9 @@ describe("a table", () => {
     const row = [["identity"], ["a long title indeed"], ["12345"]];
     expect((await tableLines(columns, [row], 26)).map(textOfLine)).toEqual(["id        title          n", "identity  a long t…  12345"]);
     expect((await tableLines(columns, [row], 17)).map(textOfLine)).toEqual(["id        title", "identity  a long…"]);
+    // Without an optional column left the title shrinks below its minimum, to 4; then the table is wider than the terminal.
+    expect((await tableLines(columns, [row], 15)).map(textOfLine)).toEqual(["id        title", "identity  a lo…"]);
+    expect((await tableLines(columns, [row], 5)).map(textOfLine)).toEqual(["id        tit…", "identity  a l…"]);
   });
 });
 
