@@ -36,7 +36,7 @@ const COLUMNS: readonly ItemColumn<ListedPrice>[] = [
   { heading: "model", shrinksTo: 16, cell: ({ models }) => [models.join(", ")] },
   { heading: "in", align: "right", cell: ({ input }) => [String(input)] },
   { heading: "out", align: "right", cell: ({ output }) => [String(output)] },
-  { heading: "from cache", align: "right", cell: ({ input, cacheRead = input }) => [String(cacheRead)] },
-  { heading: "to cache", align: "right", cell: ({ input, cacheWrite = input }) => [String(cacheWrite)] },
+  { heading: "from cache", optional: true, align: "right", cell: ({ input, cacheRead = input }) => [String(cacheRead)] },
+  { heading: "to cache", optional: true, align: "right", cell: ({ input, cacheWrite = input }) => [String(cacheWrite)] },
   { heading: "maker", optional: true, cell: ({ maker }) => [styled("dim", maker ?? "config file")] },
 ];

@@ -78,6 +78,12 @@ describe("bough prices", () => {
     });
   });
 
+  test("drops the prices of the cache on a narrow terminal rather than the names of models", async () => {
+    const lines = (await world().run(["prices", "gpt-5.1-codex-mini"], { columns: 40 })).out.split("\n");
+    expect(lines[0]).toMatch(/^model +in +out +from cache$/);
+    expect(lines[1]).toMatch(/^gpt-5\.1-codex-m\S* +0\.25 +2 +0\.025$/);
+  });
+
   test("finds the price of a name as an agent wrote it, and says how to add one that is missing", async () => {
     const here = world();
     expect((await here.run(["prices", "us.anthropic.claude-opus-4-5-20251101-v1:0"])).out).toContain("claude-opus-4-5");
