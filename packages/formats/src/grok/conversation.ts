@@ -13,6 +13,7 @@ import {
   stringAt,
   without,
 } from "@bough/session-core/wire";
+import { CallNames } from "../source/call-names.js";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import type { SourceLine } from "../source/json-lines.js";
@@ -80,7 +81,7 @@ export class AcpConversation implements LogConversation {
   /** Their numbers grow upwards. */
   #prompts: Stack<Prompt>;
   /** The names of calls without a result. */
-  readonly #names: Map<string, string>;
+  readonly #names: CallNames;
   #pending: Pending | undefined;
 
   /** The file with the history that the last compaction left. */
@@ -94,7 +95,7 @@ export class AcpConversation implements LogConversation {
     this.#checkpoint = stringAt(state, "checkpoint");
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model") ?? model;
-    this.#names = new Map(Object.entries(objectAt(state, "names") ?? {}).map(([id, name]) => [id, String(name)]));
+    this.#names = new CallNames(state.names);
     const prompts = objectsAt(state, "prompts").map((one) => ({
       index: numberAt(one, "index") ?? 0,
       before: stringAt(one, "before") ?? null,
@@ -112,8 +113,7 @@ export class AcpConversation implements LogConversation {
   }
 
   get state(): JsonObject {
-    const names = this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) };
-    const [prompts, checkpoint] = [this.#prompts, this.#checkpoint];
+    const [prompts, checkpoint, names] = [this.#prompts, this.#checkpoint, this.#names.snapshot()];
     return {
       chain: this.#chain.state,
       model: this.#model,
@@ -122,7 +122,9 @@ export class AcpConversation implements LogConversation {
         return listOf(prompts);
       },
       checkpoint,
-      ...names,
+      get names() {
+        return names();
+      },
     };
   }
 
@@ -254,7 +256,7 @@ export class AcpConversation implements LogConversation {
     const id = stringAt(update, "toolCallId") ?? `call-${place.line}`;
     const tool = toolOf(update);
     const name = stringAt(tool, "name") ?? stringAt(update, "title") ?? "unknown";
-    this.#names.set(id, name);
+    this.#names.add(id, name);
     pending.blocks.push({ type: "toolCall", id, name, arguments: parseArguments(tool.input ?? update.rawInput) });
     if (hasEnded(update)) yield* this.#result(update, place);
   }
@@ -275,8 +277,7 @@ export class AcpConversation implements LogConversation {
     const parts = objectsAt(update, "content");
     const shown = parts.flatMap((part) => (part.type === "content" ? blocksOf(part.content) : []));
     const exitCode = numberAt(output ?? {}, "exit_code") ?? 0;
-    const toolName = this.#names.get(toolCallId);
-    this.#names.delete(toolCallId);
+    const toolName = this.#names.take(toolCallId);
     const payload = resultPayload({
       toolCallId,
       toolName,

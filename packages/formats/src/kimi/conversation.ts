@@ -11,6 +11,7 @@ import {
   stringAt,
   without,
 } from "@bough/session-core/wire";
+import { CallNames } from "../source/call-names.js";
 import { EntryChain } from "../source/entry-chain.js";
 import type { SourceLine } from "../source/json-lines.js";
 import {
@@ -80,7 +81,7 @@ export class KimiConversation implements LogConversation {
   #model: { readonly provider?: string | undefined; readonly model?: string | undefined };
   #prompt: string | undefined;
   /** The names of calls without a result. */
-  readonly #names: Map<string, string>;
+  readonly #names: CallNames;
   #step: Step | undefined;
 
   constructor(sessionId: SessionId, startMs: number, isSubagent: boolean, state: JsonObject = {}) {
@@ -88,7 +89,7 @@ export class KimiConversation implements LogConversation {
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = { provider: stringAt(state, "provider"), model: stringAt(state, "model") };
     this.#prompt = stringAt(state, "prompt");
-    this.#names = new Map(Object.entries(objectAt(state, "names") ?? {}).map(([id, name]) => [id, String(name)]));
+    this.#names = new CallNames(state.names);
     this.#kept = Array.isArray(state.kept) ? state.kept.map(String) : [];
     this.#summaryUsage = objectAt(state, "summaryUsage");
     this.#isSummarizing = state.isSummarizing === true;
@@ -111,7 +112,7 @@ export class KimiConversation implements LogConversation {
   }
 
   get state(): JsonObject {
-    const anchors = this.#anchors;
+    const [anchors, names] = [this.#anchors, this.#names.snapshot()];
     return {
       chain: this.#chain.state,
       ...this.#model,
@@ -123,7 +124,9 @@ export class KimiConversation implements LogConversation {
       },
       kept: this.#kept,
       switchedUndo: this.#switchedUndo,
-      ...(this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) }),
+      get names() {
+        return names();
+      },
     };
   }
 
@@ -218,7 +221,7 @@ export class KimiConversation implements LogConversation {
         );
       case "tool": {
         const toolCallId = stringAt(message, "toolCallId") ?? "unknown";
-        const result = { toolCallId, toolName: this.#takeName(toolCallId), content, isError: message.isError === true };
+        const result = { toolCallId, toolName: this.#names.take(toolCallId), content, isError: message.isError === true };
         return yield* this.#behind(() => this.#add(line, createdAtMs, resultPayload(result), id));
       }
     }
@@ -251,7 +254,7 @@ export class KimiConversation implements LogConversation {
   }
 
   #call(id = "unknown", name = "unknown", args: unknown = {}): JsonObject {
-    this.#names.set(id, name);
+    this.#names.add(id, name);
     return { type: "toolCall", id, name, arguments: parseArguments(args) };
   }
 
@@ -295,14 +298,7 @@ export class KimiConversation implements LogConversation {
     const blocks = typeof parts === "string" ? [{ type: "text", text: parts }] : parts;
     const content = typeof note === "string" && note !== "" ? [...blocks, { type: "text", text: note }] : parts;
     const details = without(result, ["output", "isError", "note"]);
-    return resultPayload({ toolCallId, toolName: this.#takeName(toolCallId), content, isError: result.isError === true, details });
-  }
-
-  /** The tool of a call, which gets its result now. */
-  #takeName(callId: string): string | undefined {
-    const name = this.#names.get(callId);
-    this.#names.delete(callId);
-    return name;
+    return resultPayload({ toolCallId, toolName: this.#names.take(toolCallId), content, isError: result.isError === true, details });
   }
 
   /** Completes the reply: with its usage if its end was written, and without if it was cancelled. */
