@@ -1,8 +1,7 @@
 import { isObject, type JsonObject, objectAt, stringAt, toContentBlock, without } from "@bough/session-core/wire";
-import type { InjectedKind } from "./record-kind.js";
 
 /** The form of what the model was given with an attachment. */
-export const ATTACHED: InjectedKind = { customType: "claude.attachment", display: false };
+export const ATTACHED = { customType: "claude.attachment", display: false };
 
 /**
  * Attachments that describe Claude Code itself: its tools, agents, skills, instructions, model, and what is left of a budget. It writes them anew at

@@ -110,7 +110,10 @@ test("a mentioned file is in the context, and is written back as the attachment 
   await store.importSession(source, { format: "claude", path: "s.jsonl" });
   const session = await store.openSession(source.header.sessionId);
   const { messages } = await buildSessionContext(session);
-  expect(messages.map((message) => ("content" in message ? message.content : null))).toEqual(["look at @notes.txt", [text(remark("the file as sent"))]]);
+  expect(messages.map((message) => ("content" in message ? message.content : null))).toEqual([
+    "look at @notes.txt",
+    [text(remark("the file as sent"))],
+  ]);
   const written = [];
   const header = { id: SESSION, cwd: null, title: null, titleSource: null, metadata: {} };
   for await (const line of claudeLines({ session: header, entries: await session.path(), isNew: false })) written.push(JSON.parse(line));
