@@ -76,7 +76,6 @@ export const LONGEST = [
   "packages/cli/test/locked-store-in-use.slow.test.ts",
   "packages/cli/test/process.slow.test.ts",
   "test/sync/hostile.test.ts",
-  "test/page/other-user.test.ts",
   "packages/session-core/test/contract/session/too-large.slow.test.ts",
 ];
 
