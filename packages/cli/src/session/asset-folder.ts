@@ -5,11 +5,11 @@ import { dirname, join, relative } from "node:path";
 import type { MarkdownImage } from "@bough/formats";
 import { errorCode } from "@bough/session-core/engine";
 import { OutputFailedError } from "../errors.js";
-import { moveToNewPath } from "./write-file.js";
+import { moveToNewPath, PRIVATE } from "./write-file.js";
 
 /**
- * The folder for the images of a document. The name of a file is a hash of its content, so a file that exists has this content
- * already and stays.
+ * The folder for the images of a document. Only the user may read them, as the document. The name of a file is a hash of its content, so a
+ * file that exists has this content already and stays.
  *
  * Images are written to a hidden folder in it while the document is written, and get their names when both are complete, before the document
  * gets its own. A killed process leaves that hidden folder, or images without a document, never a document without its images.
@@ -82,7 +82,7 @@ export class AssetFolder {
   async #write(name: string, bytes: Uint8Array): Promise<void> {
     // Not awaited, so that an interruption between both lines cannot leave the folder.
     this.#made ??= mkdirSync(this.#draft, { recursive: true });
-    await writeFile(join(this.#draft, name), bytes, { flush: true });
+    await writeFile(join(this.#draft, name), bytes, { flush: true, mode: PRIVATE });
   }
 
   async #place(): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -45,6 +45,12 @@ describe("the images of a document", () => {
     expect(readFileSync(join(place, "b.png"), "utf8")).toBe("mine");
     assets.discard();
     expect(readdirSync(place)).toEqual(["b.png"]);
+  });
+
+  test("may be read by the user alone, as their document", async () => {
+    const place = join(folder(), "images");
+    await written(new AssetFolder(place, place, false), () => undefined);
+    expect(statSync(join(place, "a.png")).mode & 0o777).toBe(0o600);
   });
 
   test("go with the folders that were made for them when the document is not written", async () => {
