@@ -11,6 +11,7 @@ import {
   syncSessions,
 } from "@bough/formats";
 import type { SessionRecord, Store } from "@bough/session-core";
+import { errorCode } from "@bough/session-core/engine";
 import { count, counted } from "@bough/session-core/view";
 import { CancelledError, CommandError } from "../errors.js";
 import { quotePath } from "../format/path.js";
@@ -64,7 +65,7 @@ async function isMissing(path: string): Promise<boolean> {
     await access(path);
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return errorCode(error) === "ENOENT";
   }
 }
 

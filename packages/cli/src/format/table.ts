@@ -27,7 +27,8 @@ const NARROWEST = 4;
 
 /**
  * The lines of a table, heading first, that fits `width`: first the shrinkable columns shrink, the widest first, then optional columns
- * are dropped, then the shrinkable columns shrink below their minimum. What is wider even then stays wider. Wide characters, emoji and accents are aligned by their width on the terminal.
+ * are dropped, then the shrinkable columns shrink below their minimum. A table that is too wide even then stays so. Wide characters, emoji
+ * and accents are aligned by their width on the terminal.
  */
 export async function tableLines(
   columns: readonly Column[],

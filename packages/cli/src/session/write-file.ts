@@ -93,7 +93,7 @@ async function checkTarget(path: string, overwrite: boolean): Promise<number | u
 }
 
 async function writeAll(path: string, pieces: Pieces, mode: number | undefined): Promise<void> {
-  // Who opens a file while others may read it goes on reading after a chmod.
+  // With the final mode from the start: a process that opened the file before a chmod could go on reading it.
   const file = await open(path, "wx", mode);
   try {
     // The mode of the file that is replaced may have bits that the umask takes from a new one.
@@ -118,7 +118,7 @@ async function moveIntoPlace(temporary: string, path: string, overwrite: boolean
 }
 
 /**
- * Gives a file a path on the same file system that nothing has. May leave the file at its old path too.
+ * Moves a file to an unused path on the same file system. May leave the file at its old path too.
  *
  * @throws an error of the system with the code `EEXIST`: something has the path, and stays.
  */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectAt, stringAt, toContentBlock, without } from "@bough/session-core/wire";
 
-/** The form of what the model was given with an attachment. */
+/** The custom type of a message with the content of an attachment. */
 export const ATTACHED = { customType: "claude.attachment", display: false };
 
 /**
@@ -100,11 +100,11 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ["opened_file_in_ide", (given) => [remark(`The user opened the file ${text(given, "filename")} in the IDE.`)]],
   ["plan_file_reference", (given) => noteOf(text(given, "planContent"), `Plan contents of ${text(given, "planFilePath")}`)],
   ["hook_additional_context", (given) => hookNote(given, "additional context", hookContext(given))],
-  ["hook_success", (given) => (HEARD_HOOKS.has(given.hookEvent) ? hookNote(given, "success", text(given, "content")) : [])],
+  ["hook_success", (given) => (SENT_HOOKS.has(given.hookEvent) ? hookNote(given, "success", text(given, "content")) : [])],
 ]);
 
-/** The hooks whose output the model reads. */
-const HEARD_HOOKS: ReadonlySet<unknown> = new Set(["SessionStart", "UserPromptSubmit", "UserPromptExpansion"]);
+/** The hooks whose output is sent to the model. */
+const SENT_HOOKS: ReadonlySet<unknown> = new Set(["SessionStart", "UserPromptSubmit", "UserPromptExpansion"]);
 
 function listDirectory(attachment: JsonObject): readonly JsonObject[] {
   const path = text(attachment, "path");

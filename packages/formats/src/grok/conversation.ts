@@ -78,7 +78,7 @@ export class AcpConversation implements LogConversation {
   readonly #sessionId: SessionId;
   readonly #chain: EntryChain;
   #model: string | undefined;
-  /** Their numbers grow upwards. */
+  /** Their indexes increase towards the top. */
   #prompts: Stack<Prompt>;
   /** The names of calls without a result. */
   readonly #names: CallNames;
@@ -117,7 +117,7 @@ export class AcpConversation implements LogConversation {
     return {
       chain: this.#chain.state,
       model: this.#model,
-      // Listed where it is kept: the state before each message is only noted.
+      // Built on access: most states are dropped unread.
       get prompts() {
         return listOf(prompts);
       },

@@ -69,7 +69,7 @@ interface Step {
 export class KimiConversation implements LogConversation {
   readonly #isSubagent: boolean;
   readonly #chain: EntryChain;
-  /** Their lines grow upwards. */
+  /** Their line numbers increase towards the top. */
   #anchors: Stack<Anchor>;
   /** The messages of the user that the last compaction kept. */
   #kept: readonly EntryId[];
@@ -118,7 +118,7 @@ export class KimiConversation implements LogConversation {
       ...this.#model,
       ...this.#summaryState,
       prompt: this.#prompt,
-      // Listed where it is kept: the state before each reply is only noted.
+      // Built on access: most states are dropped unread.
       get anchors() {
         return listOf(anchors);
       },

@@ -24,8 +24,8 @@ export class CallNames {
   }
 
   /**
-   * A function that returns the state of this moment, up to the next snapshot; undefined: there are no names. A snapshot costs nothing: the
-   * state before each reply is only noted. It also has the names of calls that were added since, which a reading from there adds again.
+   * Returns a function that builds the state of this moment, valid until the next snapshot; undefined: there are no names. A snapshot
+   * copies nothing, because few of them are built. The state also has the names of calls added later; a reading from there adds them again.
    */
   snapshot(): () => JsonObject | undefined {
     const taken = new Map<string, string>();

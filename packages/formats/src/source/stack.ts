@@ -13,7 +13,7 @@ export function stackOf<T>(elements: readonly T[]): Stack<T> {
   return elements.reduce<Stack<T>>(push, undefined);
 }
 
-/** The elements, that on top last. `most`: only so many from the top. */
+/** The elements, the top one last. `most`: the maximum number of elements, from the top. */
 export function listOf<T>(stack: Stack<T>, most = Number.POSITIVE_INFINITY): T[] {
   const elements: T[] = [];
   for (let rest = stack; rest !== undefined && elements.length < most; rest = rest.below) elements.push(rest.top);
@@ -21,8 +21,7 @@ export function listOf<T>(stack: Stack<T>, most = Number.POSITIVE_INFINITY): T[]
 }
 
 /**
- * Removes the elements from the deepest one on above which, itself included, all match. Returns it, and what is below.
- * Cost: the number of those that are removed.
+ * Removes elements from the top as long as they match. Returns the last one removed, and the rest. Linear in the removed elements.
  */
 export function removeWhile<T>(
   stack: Stack<T>,

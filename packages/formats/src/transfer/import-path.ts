@@ -42,7 +42,7 @@ export async function importPath(store: Store, path: string, options: ImportPath
 }
 
 /**
- * Returns if an import of this path would find a file of a known format, or one that it reports. Opens files until it finds one; writes nothing.
+ * Throws unless an import of this path would find a file of a known format, or a file that it reports. Opens files until it finds one; writes nothing.
  *
  * @throws {SourceNotFoundError | SourceUnreadableError | UnknownFormatError | NoSessionsFoundError} as `importPath`.
  * @example
