@@ -1,16 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fail, startModelServer } from "../../../compaction/test/model/model-server.js";
-import { type World, world } from "../world.js";
-import { longSession, messagesOf, standOf, TURNS } from "./long-session.js";
-
-const BEFORE = { leafId: `a${TURNS}`, entries: TURNS * 4 };
-
-async function withLongSession(model?: string): Promise<World> {
-  const here = world();
-  await longSession(here, model);
-  return here;
-}
+import type { World } from "../world.js";
+import { BEFORE, messagesOf, standOf, withLongSession } from "./long-session.js";
 
 describe("bough compact without a model", () => {
   test.each([["pi"], ["oh-my-pi"], ["co-cli"], ["copilot-cli"], ["vscode"], ["python-agent"]])(

@@ -1,5 +1,5 @@
 import { assistantMessage, type EntryInput, type Session, toolResult, userMessage } from "@bough/session-core";
-import { NOON, type World } from "../world.js";
+import { NOON, type World, world } from "../world.js";
 
 /** What makes a message long enough that a summary of some is shorter than they are: about 190 tokens. */
 const PROSE =
@@ -48,4 +48,14 @@ export async function standOf(at: World): Promise<{ readonly leafId: unknown; re
 /** The messages that a model would be sent. */
 export async function messagesOf(at: World): Promise<readonly { readonly role: string }[]> {
   return ((await at.json("context", "long-session")) as { readonly messages: readonly { readonly role: string }[] }).messages;
+}
+
+/** The leaf of such a session, and the number of its entries. */
+export const BEFORE = { leafId: `a${TURNS}`, entries: TURNS * 4 };
+
+/** A world whose store has a long session. */
+export async function withLongSession(model?: string): Promise<World> {
+  const here = world();
+  await longSession(here, model);
+  return here;
 }

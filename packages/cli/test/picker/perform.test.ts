@@ -28,6 +28,19 @@ function countingLists(store: Store) {
   return { counted, lists };
 }
 
+/** A store in a file, opened twice as by two processes. */
+async function openTwice(): Promise<readonly [Store, Store]> {
+  const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "sessions.db");
+  const [store, other] = [await openStore({ path }), await openStore({ path })];
+  onTestFinished(async () => {
+    await store.close();
+    await other.close();
+  });
+  return [store, other];
+}
+
 describe("A picker on a store", () => {
   it("lists the sessions of the directory, or all, without those of subagents and empty ones", async () => {
     const store = await memoryStore();
@@ -109,14 +122,7 @@ describe("A picker on a store", () => {
   });
 
   it("lists the sessions once for all keys of a search, and again after another process has written", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const path = join(folder, "sessions.db");
-    const [store, other] = [await openStore({ path }), await openStore({ path })];
-    onTestFinished(async () => {
-      await store.close();
-      await other.close();
-    });
+    const [store, other] = await openTwice();
     await createConversation(store, { id: "one", title: "One" }, 2, "the zebra");
     const { counted, lists } = countingLists(store);
     const picker = await pickerOn(counted, SIZE).until((model) => model.lists.here.state === "complete");
@@ -224,14 +230,7 @@ describe("A picker on a store", () => {
   });
 
   it("shows sessions, entries and titles that another process writes", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const path = join(folder, "sessions.db");
-    const [store, other] = [await openStore({ path }), await openStore({ path })];
-    onTestFinished(async () => {
-      await store.close();
-      await other.close();
-    });
+    const [store, other] = await openTwice();
     await createConversation(other, { id: "one", title: "One" }, 2, "hi");
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
     onTestFinished(() => picker.screen.close?.());

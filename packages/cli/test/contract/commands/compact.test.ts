@@ -1,16 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { gate, hang, slow, startModelServer } from "../../../../compaction/test/model/model-server.js";
-import { longSession, messagesOf, standOf, TURNS } from "../../commands/long-session.js";
-import { type World, world } from "../../world.js";
-
-const BEFORE = { leafId: `a${TURNS}`, entries: TURNS * 4 };
-
-async function withLongSession(model?: string): Promise<World> {
-  const here = world();
-  await longSession(here, model);
-  return here;
-}
+import { BEFORE, messagesOf, standOf, withLongSession } from "../../commands/long-session.js";
+import { world } from "../../world.js";
 
 describe("bough compact without a model", () => {
   test("replaces old entries by an extract, and prints the result and how to undo it", async () => {
