@@ -1,10 +1,11 @@
-import type { SingleBar } from "cli-progress";
 import { CancelledError } from "../errors.js";
+import { barText } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { drawOver, eraseLine } from "../terminal/progress-line.js";
 import { safe } from "../terminal/safe.js";
-import { loadExactWidths, padEnd, truncate } from "../terminal/width.js";
+import { loadExactWidths, padEnd } from "../terminal/width.js";
 
 /** The progress of a long operation. */
 export interface Progress {
@@ -38,8 +39,12 @@ export async function withProgress<T>(
 
 const SILENT: Progress = { update: () => undefined, end: () => undefined };
 
-/** Columns for the bar, the percentage and the name of the operation. */
-const FIXED_COLUMNS = 50;
+/** Least time between two drawings of a bar, in milliseconds. */
+const REDRAW_MS = 100;
+
+/** Columns of the bar, and of the name of the operation. */
+const BAR_COLUMNS = 20;
+const NAME_COLUMNS = 20;
 
 /**
  * Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once, when the first part is done: an operation that
@@ -51,20 +56,20 @@ export async function startProgress(io: Io, out: Printer, operation = ""): Promi
     return operation === "" ? SILENT : announced(out, operation);
   }
   await loadExactWidths();
-  const { default: bars } = await import("cli-progress");
-  const room = Math.max((stream.columns ?? 80) - FIXED_COLUMNS, 0);
-  const bar = new bars.SingleBar({
-    stream,
-    format: `${padEnd(operation, 20)} {bar} {percentage}% {what}`,
-    barsize: 20,
-    hideCursor: false,
-    clearOnComplete: true,
-    linewrap: true,
-    // An import runs one synchronous transaction per session, so a timer would not fire: `update` draws the bar.
-    synchronousUpdate: true,
-    ...(out.glyphs.ellipsis === "…" ? { barCompleteChar: "█", barIncompleteChar: "░" } : { barCompleteChar: "#", barIncompleteChar: "-" }),
-  });
-  return wrapBar(bar, room);
+  let drawnAtMs: number | undefined;
+  return {
+    // An import runs one synchronous transaction per session, in which no timer fires: each update draws the bar.
+    update(done, total, what) {
+      if (drawnAtMs !== undefined && performance.now() - drawnAtMs < REDRAW_MS) return;
+      drawnAtMs = performance.now();
+      const share = Math.min(done / Math.max(total, 1), 1);
+      const bar = barText(share, BAR_COLUMNS, out.glyphs);
+      drawOver(stream, `${padEnd(operation, NAME_COLUMNS)} ${bar} ${Math.floor(share * 100)}% ${safe(fileName(what))}`);
+    },
+    end() {
+      if (drawnAtMs !== undefined) eraseLine(stream);
+    },
+  };
 }
 
 /** Prints the name of the operation once, at its first update. */
@@ -76,24 +81,6 @@ function announced(out: Printer, operation: string): Progress {
       isTold = true;
     },
     end: () => undefined,
-  };
-}
-
-function wrapBar(bar: SingleBar, room: number): Progress {
-  let started = false;
-  return {
-    update(done, total, what) {
-      const payload = { what: padEnd(truncate(safe(fileName(what)), room), room) };
-      if (!started) bar.start(Math.max(total, 1), done, payload);
-      else {
-        bar.setTotal(Math.max(total, 1));
-        bar.update(done, payload);
-      }
-      started = true;
-    },
-    end() {
-      if (started) bar.stop();
-    },
   };
 }
 

@@ -15,8 +15,9 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { drawOver, eraseLine, type LineStream } from "../terminal/progress-line.js";
 import { safe } from "../terminal/safe.js";
-import { loadExactWidths, truncate } from "../terminal/width.js";
+import { loadExactWidths } from "../terminal/width.js";
 import { chooseSummaryModel, type SummaryModel, type SummaryModelOptions } from "./summary-model.js";
 import { chooseWindow, type WindowChoice } from "./window-choice.js";
 
@@ -120,12 +121,6 @@ export async function withProgressLine<T>(
   }
 }
 
-/** A terminal to draw the progress line on. */
-interface LineStream {
-  write(text: string): unknown;
-  readonly columns?: number | undefined;
-}
-
 /** A line that shows the progress of a summary. */
 interface ProgressLine {
   onEvent(event: CompactionEvent): void;
@@ -161,7 +156,7 @@ export function startProgressLine(stream: LineStream | undefined, operation: str
     drawnAtMs = now();
     const spinner = glyphs.spinner[frame % glyphs.spinner.length] ?? "";
     const text = safe(`${spinner} ${operation}${part}, ${Math.floor((drawnAtMs - startedAtMs) / 1000)} s`);
-    stream.write(`\r${truncate(text, availableColumns(stream), "")}\u001b[K`);
+    drawOver(stream, text);
     frame += 1;
   };
   draw();
@@ -176,12 +171,7 @@ export function startProgressLine(stream: LineStream | undefined, operation: str
     },
     end: () => {
       clearInterval(timer);
-      stream.write("\r\u001b[K");
+      eraseLine(stream);
     },
   };
-}
-
-/** One column less than the width, so that the cursor stays on the line. A terminal without a size reports 0 columns. */
-function availableColumns({ columns = 0 }: LineStream): number {
-  return Math.max((columns === 0 ? 80 : columns) - 1, 1);
 }
