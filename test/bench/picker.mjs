@@ -77,6 +77,7 @@ class Driven {
   constructor(pickerScreen, store) {
     const io = { cwd: "/home/dev/project-1", env: {}, home: "/home/dev", now: Date.now };
     this.screen = pickerScreen({ store, io, glyphs: GLYPHS, everywhere: true });
+    this.performer = this.screen.performer({ dispatch: (event) => this.#dispatch(event), print: () => undefined });
     const { model, effects } = this.screen.start(SIZE);
     this.model = model;
     this.#effects = effects;
@@ -98,8 +99,7 @@ class Driven {
       const dispatched = new Promise((resolve) => {
         this.#notify = resolve;
       });
-      for (const effect of this.#effects.splice(0))
-        this.screen.perform(effect, { dispatch: (event) => this.#dispatch(event), print: () => undefined });
+      for (const effect of this.#effects.splice(0)) this.performer.perform(effect);
       await dispatched;
     }
   }

@@ -35,16 +35,14 @@ export function finderScreen(
   start: FinderStart,
   { mouse }: FinderOptions = {},
 ): Screen<FinderModel, FinderEffect, FinderEvent, FinderEnd> {
-  const performer = new FinderPerformer(world);
   return {
     kind: "full",
     hasMouse: mouse !== false,
     start: (size) => ("resumed" in start ? resume(start.resumed, size) : startFinder(world, start, size)),
     update,
     view,
-    perform: (effect, host) => performer.perform(effect, host),
+    performer: (host) => new FinderPerformer(world, host),
     result: (model) => (model.result === undefined ? undefined : { result: model.result, model }),
-    close: () => performer.end(),
   };
 }
 

@@ -13,7 +13,7 @@ import { unfinishedQuery } from "../session/typed-text.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
-import type { ScreenHost } from "../tui/screen.js";
+import type { Performer, ScreenHost } from "../tui/screen.js";
 import { type FinderEffect, type FinderEvent, type FoundSession, ROLE_CONDITIONS } from "./model.js";
 
 /** The store that the finder searches, and the conditions of each search. */
@@ -34,28 +34,27 @@ const NEXT_PAGE = 120;
 const MAX_HITS = 400;
 
 type EffectOf<Kind extends FinderEffect["kind"]> = Extract<FinderEffect, { kind: Kind }>;
-type Dispatch = ScreenHost<FinderEvent>["dispatch"];
 
 /** Carries out the effects of one finder: of searches and of previews only the newest. */
-export class FinderPerformer {
+export class FinderPerformer implements Performer<FinderEffect> {
   readonly #world: FinderWorld;
+  readonly #dispatch: ScreenHost<FinderEvent>["dispatch"];
   readonly #sessions = new Map<SessionId, FoundSession>();
   readonly #kept: KeptSessions;
   #prices: Promise<PriceList> | undefined;
-  readonly #searches = new NewestOnly<readonly [EffectOf<"search">, Dispatch]>(([effect, dispatch], isWanted) =>
-    this.#search(effect, dispatch, isWanted),
-  );
-  readonly #previews = new NewestOnly<readonly [EffectOf<"preview">, Dispatch]>(([effect, dispatch]) => this.#preview(effect, dispatch));
+  readonly #searches = new NewestOnly<EffectOf<"search">>((effect, isWanted) => this.#search(effect, isWanted));
+  readonly #previews = new NewestOnly<EffectOf<"preview">>((effect) => this.#preview(effect));
 
-  constructor(world: FinderWorld) {
+  constructor(world: FinderWorld, { dispatch }: ScreenHost<FinderEvent>) {
     this.#world = world;
+    this.#dispatch = dispatch;
     this.#kept = new KeptSessions(world.store);
   }
 
   /** Starts an effect. Failures are dispatched as events. */
-  perform(effect: FinderEffect, { dispatch }: ScreenHost<FinderEvent>): void {
-    if (effect.kind === "search") this.#searches.start([effect, dispatch]);
-    else this.#previews.start([effect, dispatch]);
+  perform(effect: FinderEffect): void {
+    if (effect.kind === "search") this.#searches.start(effect);
+    else this.#previews.start(effect);
   }
 
   /** Abandons what runs. */
@@ -65,7 +64,7 @@ export class FinderPerformer {
     this.#kept.end();
   }
 
-  async #search({ query, queryId, role, sessionId }: EffectOf<"search">, dispatch: Dispatch, isWanted: () => boolean): Promise<void> {
+  async #search({ query, queryId, role, sessionId }: EffectOf<"search">, isWanted: () => boolean): Promise<void> {
     const { store, conditions, io } = this.#world;
     const typed = parseTypedQuery(query, { nowMs: io.now(), home: io.home });
     const words = unfinishedQuery(typed.words);
@@ -85,14 +84,14 @@ export class FinderPerformer {
         const sessions = await this.#sessionsOf(page.hits);
         const isLast = page.next === null || hits.length >= MAX_HITS;
         const found = { hits: [...hits], sessions, total: page.total, words: { query: words, matched: page.matched } };
-        if (isWanted()) dispatch({ kind: "found", queryId, found, isLast, nowMs: io.now() });
+        if (isWanted()) this.#dispatch({ kind: "found", queryId, found, isLast, nowMs: io.now() });
         // Pending keys are handled between two pages.
         await new Promise(setImmediate);
         if (isLast || !isWanted()) return;
       }
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;
-      dispatch({ kind: "failed", queryId, problem: errorLine(error) });
+      this.#dispatch({ kind: "failed", queryId, problem: errorLine(error) });
     }
   }
 
@@ -107,17 +106,17 @@ export class FinderPerformer {
     return new Map(this.#sessions);
   }
 
-  async #preview({ hit, width, words }: EffectOf<"preview">, dispatch: Dispatch): Promise<void> {
+  async #preview({ hit, width, words }: EffectOf<"preview">): Promise<void> {
     const { store, io } = this.#world;
     try {
-      if (hit.entryId === null) return dispatch({ kind: "previewed", hit, width, lines: titleLines(hit), places: [] });
+      if (hit.entryId === null) return this.#dispatch({ kind: "previewed", hit, width, lines: titleLines(hit), places: [] });
       const session = await store.openSession(hit.sessionId);
       this.#prices ??= readPrices(io);
       const subject = { entry: await session.entry(hit.entryId), sessionId: hit.sessionId, prices: await this.#prices };
-      dispatch({ kind: "previewed", hit, width, ...markedPreview(subject, width, glyphsFor(io.env), words) });
+      this.#dispatch({ kind: "previewed", hit, width, ...markedPreview(subject, width, glyphsFor(io.env), words) });
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;
-      dispatch({ kind: "previewed", hit, width, lines: [[styled("error", errorLine(error))]], places: [] });
+      this.#dispatch({ kind: "previewed", hit, width, lines: [[styled("error", errorLine(error))]], places: [] });
     }
   }
 }

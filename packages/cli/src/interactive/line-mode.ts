@@ -29,13 +29,13 @@ export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, s
 async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
   return withSession(run, id, async (opened) => {
     const world = createShellWorld(run, opened);
-    const performer = new ShellPerformer(world, { showsTranscript: true, showsNotebookNote: !run.isNotebookShown });
-    run.isNotebookShown = true;
-    const questions = new QuestionAsker(out, ask, waiting, (effect) => performer.perform(effect, host));
     const host = new PrintingHost(out, (question) => questions.ask(question));
+    const performer = new ShellPerformer(world, { showsTranscript: true, showsNotebookNote: !run.isNotebookShown }, host);
+    run.isNotebookShown = true;
+    const questions = new QuestionAsker(out, ask, waiting, (effect) => performer.perform(effect));
     const talk: LineSession = { run, world, performer, host };
     try {
-      await performer.performAndWait({ kind: "open" }, host);
+      await performer.performAndWait({ kind: "open" });
       for (;;) {
         await out.flush();
         const text = waiting.shift() ?? (await ask("> "));
@@ -44,7 +44,7 @@ async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: 
         if (next !== undefined) return next;
       }
     } finally {
-      performer.close();
+      performer.end();
     }
   });
 }
@@ -85,10 +85,10 @@ function printedEquivalent(name: string, sessionId: SessionId): readonly string[
 }
 
 /** Ctrl-C stops the running work. */
-async function performInterruptibly({ world, performer, host }: LineSession, effect: ShellEffect): Promise<void> {
+async function performInterruptibly({ world, performer }: LineSession, effect: ShellEffect): Promise<void> {
   const { signal, end } = world.io.cancelOnInterrupt();
-  signal.addEventListener("abort", () => performer.perform({ kind: "stop" }, host), { once: true });
-  await performer.performAndWait(effect, host);
+  signal.addEventListener("abort", () => performer.perform({ kind: "stop" }), { once: true });
+  await performer.performAndWait(effect);
   end();
 }
 

@@ -54,16 +54,14 @@ export function navigatorScreen(
   preferences: NavigatorPreferences,
   opening: NavigatorOpening = {},
 ): NavigatorScreen {
-  const performer = new NavigatorPerformer(world);
   return {
     kind: "full",
     hasMouse: preferences.mouse !== false,
     start: (size) => startNavigator(world, record, preferences, size, opening),
     update,
     view,
-    perform: (effect, host) => performer.perform(effect, host),
+    performer: (host) => new NavigatorPerformer(world, host),
     result: ({ result }) => result,
-    close: () => performer.end(),
   };
 }
 

@@ -23,92 +23,81 @@ import { PRIVATE, writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
-import type { ScreenHost } from "../tui/screen.js";
+import type { Performer, ScreenHost } from "../tui/screen.js";
 import type { NavigatorDispatch, NavigatorEffect, NavigatorEvent, NavigatorResult, NavigatorWorld, Subagent } from "./model.js";
 import { SessionWatcher } from "./session-watcher.js";
 
 type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, { kind: Kind }>;
 
-/** The long-running parts of a navigator, which dispatch events by themselves. */
-interface Tasks {
-  readonly watcher: SessionWatcher;
-  readonly search: NewestOnly<Query>;
-  readonly previews: NewestOnly<EffectOf<"preview">>;
-  readonly work: CancellableWork;
-}
-
 /** Carries out the effects of the navigator. */
-export class NavigatorPerformer {
+export class NavigatorPerformer implements Performer<NavigatorEffect> {
   readonly #world: NavigatorWorld;
-  #tasks: Tasks | undefined;
+  readonly #host: ScreenHost<NavigatorEvent>;
+  readonly #watcher: SessionWatcher;
+  readonly #search: NewestOnly<Query>;
+  // A held key asks for a preview of each row that it passes. Only the newest is read: at a branch point of a long session one takes 0.3 s.
+  readonly #previews = new NewestOnly<EffectOf<"preview">>((effect) => this.#showPreview(effect));
+  readonly #work: CancellableWork;
   #prices: Promise<PriceList> | undefined;
 
-  constructor(world: NavigatorWorld) {
+  constructor(world: NavigatorWorld, host: ScreenHost<NavigatorEvent>) {
     this.#world = world;
+    this.#host = host;
+    this.#watcher = new SessionWatcher(world, host.dispatch);
+    this.#search = incrementalSearch(world, host.dispatch);
+    this.#work = new CancellableWork(world, host.dispatch);
   }
 
   /** Starts an effect. Failures are dispatched as notices, also unexpected ones: the screen stays open. */
-  perform(effect: NavigatorEffect, host: ScreenHost<NavigatorEvent>): void {
-    this.#run(effect, host).catch((error: unknown) => {
+  perform(effect: NavigatorEffect): void {
+    this.#run(effect).catch((error: unknown) => {
       // "workEnded" closes the dialog of the work; other failures must not close a dialog that the user has opened.
       const kind = effect.kind === "move" || effect.kind === "compact" ? "workEnded" : "notice";
-      host.dispatch({ kind, text: failureNotice(error), isError: true });
+      this.#host.dispatch({ kind, text: failureNotice(error), isError: true });
     });
   }
 
   /** Stops polling and search, and cancels work. */
   end(): void {
-    this.#tasks?.watcher.end();
-    this.#tasks?.search.end();
-    this.#tasks?.previews.end();
-    this.#tasks?.work.cancel();
+    this.#watcher.end();
+    this.#search.end();
+    this.#previews.end();
+    this.#work.cancel();
   }
 
-  #tasksWith(dispatch: NavigatorDispatch): Tasks {
-    this.#tasks ??= {
-      watcher: new SessionWatcher(this.#world, dispatch),
-      search: incrementalSearch(this.#world, dispatch),
-      // A held key asks for a preview of each row that it passes. Only the newest is read: at a branch point of a long session one takes 0.3 s.
-      previews: new NewestOnly((effect) => this.#showPreview(effect, dispatch)),
-      work: new CancellableWork(this.#world, dispatch),
-    };
-    return this.#tasks;
-  }
-
-  async #run(effect: NavigatorEffect, host: ScreenHost<NavigatorEvent>): Promise<void> {
-    const { dispatch } = host;
-    const { watcher, search, previews, work } = this.#tasksWith(dispatch);
+  async #run(effect: NavigatorEffect): Promise<void> {
+    const { dispatch } = this.#host;
     switch (effect.kind) {
       case "load":
-        await watcher.load(effect.entries, effect.rows);
+        await this.#watcher.load(effect.entries, effect.rows);
         return dispatch({ kind: "subagents", subagents: await this.#subagents() });
       case "rows":
         return dispatch({ kind: "rows", rows: await this.#world.session.tree.rowsAt(effect.seqs) });
       case "preview":
-        return previews.start(effect);
+        return this.#previews.start(effect);
       case "search":
-        return search.start(effect);
+        return this.#search.start(effect);
       case "label":
         await this.#label(effect.entryId, effect.label);
-        return watcher.poll();
+        return this.#watcher.poll();
       case "move":
-        return work.move(effect.entryId, effect.summarize, effect.focus);
+        return this.#work.move(effect.entryId, effect.summarize, effect.focus);
       case "compact":
-        await work.compact(effect.entryId);
-        return watcher.poll();
+        await this.#work.compact(effect.entryId);
+        return this.#watcher.poll();
       case "cancel":
-        return work.cancel();
+        return this.#work.cancel();
       case "undo":
-        showNotice(dispatch, effect.redo ? await this.#redo() : await this.#undo());
-        return watcher.poll();
+        this.#showNotice(effect.redo ? await this.#redo() : await this.#undo());
+        return this.#watcher.poll();
       case "fork":
-        return this.#fork(effect, dispatch);
+        return this.#fork(effect);
       case "export":
-        return showNotice(dispatch, await this.#export(effect.entryId, effect.path));
+        return this.#showNotice(await this.#export(effect.entryId, effect.path));
       case "copy":
-        return this.#copy(textToCopy(await this.#world.session.entry(effect.entryId)), host);
+        return this.#copy(textToCopy(await this.#world.session.entry(effect.entryId)));
       case "copyBranch":
-        return this.#copyBranch(effect.entryId, host);
+        return this.#copyBranch(effect.entryId);
       case "compare":
         return dispatch({ kind: "compared", lines: await this.#compare(effect.marks, effect.width) });
       case "remember":
@@ -116,12 +105,16 @@ export class NavigatorPerformer {
     }
   }
 
-  async #showPreview(effect: EffectOf<"preview">, dispatch: NavigatorDispatch): Promise<void> {
+  #showNotice(text: string): void {
+    this.#host.dispatch({ kind: "notice", text, isError: false });
+  }
+
+  async #showPreview(effect: EffectOf<"preview">): Promise<void> {
     const { entryId, width, words } = effect;
     try {
-      dispatch({ kind: "previewed", entryId, width, words, ...(await this.#preview(effect)) });
+      this.#host.dispatch({ kind: "previewed", entryId, width, words, ...(await this.#preview(effect)) });
     } catch (error) {
-      dispatch({ kind: "notice", text: failureNotice(error), isError: true });
+      this.#host.dispatch({ kind: "notice", text: failureNotice(error), isError: true });
     }
   }
 
@@ -168,10 +161,10 @@ export class NavigatorPerformer {
     return (await this.#world.session.redoMove()) ? "The move is redone." : "There is no move to redo.";
   }
 
-  async #fork({ entryId, opens }: EffectOf<"fork">, dispatch: NavigatorDispatch): Promise<void> {
+  async #fork({ entryId, opens }: EffectOf<"fork">): Promise<void> {
     const fork = await this.#world.store.forkSession(this.#world.session.id, { at: entryId });
-    if (opens) return dispatch({ kind: "finished", result: { kind: "forked", sessionId: fork.id } });
-    showNotice(dispatch, `Forked: ${sessionTitle(await fork.record())}. This is still the original.`);
+    if (opens) return this.#host.dispatch({ kind: "finished", result: { kind: "forked", sessionId: fork.id } });
+    this.#showNotice(`Forked: ${sessionTitle(await fork.record())}. This is still the original.`);
   }
 
   async #export(entryId: EntryId, given: string): Promise<string> {
@@ -188,28 +181,24 @@ export class NavigatorPerformer {
     return `Written to ${path}${masked.length === 0 ? "" : `; ${describeSecrets(masked, "masked")}`}`;
   }
 
-  async #copyBranch(entryId: EntryId, host: ScreenHost<NavigatorEvent>): Promise<void> {
+  async #copyBranch(entryId: EntryId): Promise<void> {
     const masked: SecretCount[] = [];
     let text = "";
     for await (const piece of branchPrompt(this.#world.session, entryId, (counts) => masked.push(...counts))) text += piece;
-    await this.#copy(text, host, masked.length === 0 ? "" : ` ${describeSecrets(masked, "masked")}.`);
+    await this.#copy(text, masked.length === 0 ? "" : ` ${describeSecrets(masked, "masked")}.`);
   }
 
-  async #copy(text: string, host: ScreenHost<NavigatorEvent>, more = ""): Promise<void> {
-    if (text === "") return showNotice(host.dispatch, "This entry has no text.");
+  async #copy(text: string, more = ""): Promise<void> {
+    if (text === "") return this.#showNotice("This entry has no text.");
     // Terminals interpret control characters in pasted text, so only line breaks and tabs are kept.
     const plain = text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
-    const { isCopied, message } = await copyText(plain, { env: this.#world.io.env, platform: platform() }, host.copy);
-    host.dispatch({ kind: "notice", text: message + more, isError: !isCopied });
+    const { isCopied, message } = await copyText(plain, { env: this.#world.io.env, platform: platform() }, this.#host.copy);
+    this.#host.dispatch({ kind: "notice", text: message + more, isError: !isCopied });
   }
 
   async #compare([a, b]: readonly [ComparedMark, ComparedMark], width: number): Promise<readonly Line[]> {
     return comparisonLines(await loadComparison(this.#world.session, a, b), width, glyphsFor(this.#world.io.env));
   }
-}
-
-function showNotice(dispatch: NavigatorDispatch, text: string): void {
-  dispatch({ kind: "notice", text, isError: false });
 }
 
 /** The text of a message or summary; for other entries, and messages without text, the lines of `bough show`. */

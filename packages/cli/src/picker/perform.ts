@@ -23,7 +23,7 @@ import { asksForEntries, bothOf, parseTypedQuery } from "../session/typed-filter
 import { NewestOnly } from "../session/typed-search.js";
 import { unfinishedQuery } from "../session/typed-text.js";
 import type { Io } from "../terminal/io.js";
-import type { ScreenHost } from "../tui/screen.js";
+import type { Performer, ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 
 /** The objects that effects operate on. */
@@ -34,14 +34,14 @@ interface PickerWorld {
   readonly io: Pick<Io, "env" | "home" | "now">;
 }
 
-/** The same, with what is being written, and the sessions that searches choose from. */
+/** The same, with what is being written, the sessions that searches choose from, and the receiver of events. */
 interface WatchedWorld extends PickerWorld {
   readonly held: HeldReplies;
   readonly kept: KeptSessions;
+  readonly dispatch: ScreenHost<PickerEvent>["dispatch"];
 }
 
 type EffectOf<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
-type PickerDispatch = ScreenHost<PickerEvent>["dispatch"];
 
 /** One page takes about 10 ms. */
 const SESSIONS_PER_PAGE = 1000;
@@ -63,23 +63,22 @@ type ReadEffect = EffectOf<"list" | "models" | "preview" | "search">;
  * Performs the effects of one picker. A later read of a kind replaces an earlier one that is waiting or reading; changes are
  * always made. Failures are dispatched as events.
  */
-export class PickerPerformer {
+export class PickerPerformer implements Performer<PickerEffect> {
   readonly #world: WatchedWorld;
-  readonly #reads = new Map<string, NewestOnly<readonly [ReadEffect, PickerDispatch]>>();
+  readonly #reads = new Map<string, NewestOnly<ReadEffect>>();
   #endWatch: () => void = () => undefined;
 
-  constructor(world: PickerWorld) {
-    this.#world = { ...world, held: new HeldReplies(world.store, world.io.now), kept: new KeptSessions(world.store) };
+  constructor(world: PickerWorld, { dispatch }: ScreenHost<PickerEvent>) {
+    this.#world = { ...world, dispatch, held: new HeldReplies(world.store, world.io.now), kept: new KeptSessions(world.store) };
   }
 
-  perform(effect: PickerEffect, { dispatch }: ScreenHost<PickerEvent>): void {
+  perform(effect: PickerEffect): void {
+    const { store, held, dispatch } = this.#world;
     if (effect.kind === "watch") {
-      this.#endWatch = watchStore(this.#world.store, async () => dispatch({ kind: "storeChanged" }));
-      this.#world.held.start(() => dispatch({ kind: "storeChanged" }));
-      return;
-    }
-    if (isRead(effect)) this.#readsOf(effect).start([effect, dispatch]);
-    else void performSafely(this.#world, effect, dispatch, () => true);
+      this.#endWatch = watchStore(store, async () => dispatch({ kind: "storeChanged" }));
+      held.start(() => dispatch({ kind: "storeChanged" }));
+    } else if (isRead(effect)) this.#readsOf(effect).start(effect);
+    else void performSafely(this.#world, effect, () => true);
   }
 
   /** Abandons what is read, and ends the watching of the store. */
@@ -90,13 +89,9 @@ export class PickerPerformer {
     this.#world.kept.end();
   }
 
-  #readsOf(effect: ReadEffect): NewestOnly<readonly [ReadEffect, PickerDispatch]> {
+  #readsOf(effect: ReadEffect): NewestOnly<ReadEffect> {
     const key = effect.kind === "list" ? `list ${effect.scope}` : effect.kind;
-    const known = this.#reads.get(key);
-    if (known !== undefined) return known;
-    const reads = new NewestOnly<readonly [ReadEffect, PickerDispatch]>(([read, dispatch], isWanted) =>
-      performSafely(this.#world, read, dispatch, isWanted),
-    );
+    const reads = this.#reads.get(key) ?? new NewestOnly<ReadEffect>((read, isWanted) => performSafely(this.#world, read, isWanted));
     this.#reads.set(key, reads);
     return reads;
   }
@@ -109,31 +104,31 @@ function isRead(effect: PickerEffect): effect is ReadEffect {
 /** An effect that reads or writes once. `watch` continues until the picker is closed. */
 type SingleEffect = Exclude<PickerEffect, { kind: "watch" }>;
 
-async function performSafely(world: WatchedWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function performSafely(world: WatchedWorld, effect: SingleEffect, isNewest: () => boolean): Promise<void> {
   try {
     if ("delayMs" in effect) {
       await delay(effect.delayMs);
       if (!isNewest()) return;
     }
-    await performEffect(world, effect, dispatch, isNewest);
+    await performEffect(world, effect, isNewest);
     if (!isRead(effect)) world.kept.forget();
   } catch (error) {
     // Nothing above an effect catches: every failure becomes an event.
-    dispatch(failureEvent(effect, error));
+    world.dispatch(failureEvent(effect, error));
   }
 }
 
-async function performEffect(world: WatchedWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
-  const { store } = world;
+async function performEffect(world: WatchedWorld, effect: SingleEffect, isNewest: () => boolean): Promise<void> {
+  const { store, dispatch } = world;
   switch (effect.kind) {
     case "list":
-      return readSessions(world, effect, dispatch, isNewest);
+      return readSessions(world, effect, isNewest);
     case "models":
-      return readModels(store, effect, dispatch, isNewest);
+      return readModels(world, effect, isNewest);
     case "preview":
       return dispatch({ kind: "preview", number: effect.number, messages: await readPreview(store, effect) });
     case "search":
-      return searchTexts(world, effect, dispatch, isNewest);
+      return searchTexts(world, effect, isNewest);
     case "check":
       return dispatch({ kind: (await store.findSession(effect.record.id)) === undefined ? "missing" : "found", id: effect.record.id });
     case "rename":
@@ -153,12 +148,7 @@ function filtersOf({ place }: PickerWorld, scope: Scope): readonly Pick<SessionF
   return scope === "all" ? [{}] : placeFilters(place);
 }
 
-async function readSessions(
-  world: WatchedWorld,
-  { scope, round }: EffectOf<"list">,
-  dispatch: PickerDispatch,
-  isNewest: () => boolean,
-): Promise<void> {
+async function readSessions(world: WatchedWorld, { scope, round }: EffectOf<"list">, isNewest: () => boolean): Promise<void> {
   const filters = filtersOf(world, scope);
   const held = await world.held.read();
   for (const [at, filter] of filters.entries()) {
@@ -166,7 +156,7 @@ async function readSessions(
     for await (const { items: records, next } of pagesOf((cursor) => world.store.listSessions({ ...asked, cursor }))) {
       if (!isNewest()) return;
       const isLast = next === null && at === filters.length - 1;
-      dispatch({ kind: "sessions", scope, round, records, held, isLast, nowMs: world.io.now() });
+      world.dispatch({ kind: "sessions", scope, round, records, held, isLast, nowMs: world.io.now() });
       if (next === null) break;
       // Let keys be handled between two pages.
       await pause();
@@ -175,7 +165,7 @@ async function readSessions(
   }
 }
 
-async function readModels(store: Store, { ids }: EffectOf<"models">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function readModels({ store, dispatch }: WatchedWorld, { ids }: EffectOf<"models">, isNewest: () => boolean): Promise<void> {
   const found = new Map<SessionId, string | null>();
   for (const [at, id] of ids.entries()) {
     if (at % MODELS_PER_PAUSE === MODELS_PER_PAUSE - 1) await pause();
@@ -214,13 +204,8 @@ function toPreviewMessage(entry: Entry): readonly PreviewMessage[] {
   return [{ role, text: text === "" ? previewOf(entry) : text.toWellFormed() }];
 }
 
-async function searchTexts(
-  world: WatchedWorld,
-  effect: EffectOf<"search">,
-  dispatch: PickerDispatch,
-  isNewest: () => boolean,
-): Promise<void> {
-  const { store, kept, io } = world;
+async function searchTexts(world: WatchedWorld, effect: EffectOf<"search">, isNewest: () => boolean): Promise<void> {
+  const { store, kept, io, dispatch } = world;
   const typed = parseTypedQuery(effect.query, { nowMs: io.now(), home: io.home });
   const conditions = await searchConditions({ store, kept, prices: () => readPrices(io) }, typed);
   const chosen = conditions.sessionIds === undefined ? null : new Set(conditions.sessionIds);

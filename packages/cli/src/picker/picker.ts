@@ -37,17 +37,14 @@ export interface PickerOptions {
  */
 export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerEvent, PickerResult> {
   const { store, io } = options;
-  const place = findPlace(io);
-  const performer = new PickerPerformer({ store, place, io });
   return {
     kind: "full",
     hasMouse: options.mouse !== false,
     start: (size) => startPicker(options, size),
     update,
     view,
-    perform: (effect, host) => performer.perform(effect, host),
+    performer: (host) => new PickerPerformer({ store, place: findPlace(io), io }, host),
     result: ({ result }) => result,
-    close: () => performer.end(),
   };
 }
 

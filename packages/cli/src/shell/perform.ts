@@ -12,11 +12,12 @@ import { describeCompaction } from "../session/compaction-text.js";
 import { sessionName, shortSessionId } from "../session/names.js";
 import { HeldReplies } from "../session/store-watcher.js";
 import { chooseWindow, describeWindow } from "../session/window-choice.js";
-import { glyphsFor } from "../terminal/glyphs.js";
+import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { startAnswerDelay } from "../terminal/line-reader.js";
 import { safe } from "../terminal/safe.js";
 import { padEnd } from "../terminal/width.js";
+import type { Performer } from "../tui/screen.js";
 import { type Intro, printIntro } from "./intro.js";
 import type { ShellEffect } from "./model.js";
 import { ReplyRun } from "./reply-run.js";
@@ -31,9 +32,11 @@ const TICK_MS = 1000;
 const DELETED = "Another process deleted this session. /new starts another one.";
 
 /** Performs the effects of the shell. */
-export class ShellPerformer {
+export class ShellPerformer implements Performer<ShellEffect> {
   readonly #world: ShellWorld;
+  readonly #host: ShellHost;
   readonly #intro: Intro;
+  readonly #glyphs: Glyphs;
   #model: ChatModel | null;
   readonly #status: StatusReader;
   #reply: ReplyRun | undefined;
@@ -46,64 +49,62 @@ export class ShellPerformer {
   readonly #follower: SessionFollower;
   readonly #alwaysAllowed = new Set<keyof NonNullable<Config["tools"]>>();
 
-  constructor(world: ShellWorld, intro: Intro) {
+  constructor(world: ShellWorld, intro: Intro, host: ShellHost) {
     this.#world = world;
+    this.#host = host;
     this.#intro = intro;
+    this.#glyphs = glyphsFor(world.io.env);
     this.#model = world.model;
     this.#status = new StatusReader(world.session, new PriceList(world.config.prices), world.config.window);
     this.#held = new HeldReplies(world.store, () => world.io.now());
     this.#follower = new SessionFollower(world, this.#held, this.#glyphs, () => this.#width);
   }
 
-  perform(effect: ShellEffect, host: ShellHost): void {
-    void this.performAndWait(effect, host);
+  perform(effect: ShellEffect): void {
+    void this.performAndWait(effect);
   }
 
   /** Performs an effect and resolves when it is done. Never rejects: failures become notices. */
-  async performAndWait(effect: ShellEffect, host: ShellHost): Promise<void> {
-    const onFailure = (error: unknown) => dispatchFailure(host, error);
-    if (effect.kind !== "send" && effect.kind !== "command") return this.#performEffect(effect, host).catch(onFailure);
+  async performAndWait(effect: ShellEffect): Promise<void> {
+    const onFailure = (error: unknown) => this.#showFailure(error);
+    if (effect.kind !== "send" && effect.kind !== "command") return this.#performEffect(effect).catch(onFailure);
     await this.#follower.writerStarted();
-    await this.#performEffect(effect, host).catch(onFailure);
-    host.dispatch({ kind: "line-done" });
-    await this.#dispatchStatus(host).catch(onFailure);
+    await this.#performEffect(effect).catch(onFailure);
+    this.#host.dispatch({ kind: "line-done" });
+    await this.#dispatchStatus().catch(onFailure);
     await this.#follower.writerEnded();
   }
 
-  close(): void {
+  end(): void {
     clearInterval(this.#ticker);
     this.#cancelAnswerDelay();
     this.#follower.end();
     this.#stop();
   }
 
-  get #glyphs() {
-    return glyphsFor(this.#world.io.env);
-  }
-
   get #width(): number {
     return this.#world.io.terminal?.stdout.columns || 80;
   }
 
-  async #performEffect(effect: ShellEffect, host: ShellHost): Promise<void> {
+  async #performEffect(effect: ShellEffect): Promise<void> {
     switch (effect.kind) {
       case "open":
-        this.#ticker = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.#world.io.now() }), TICK_MS);
+        this.#ticker = setInterval(() => this.#host.dispatch({ kind: "tick", nowMs: this.#world.io.now() }), TICK_MS);
         this.#ticker.unref();
-        this.#world.onBackground((background) => this.#showBackground(background, host));
-        await printIntro(this.#world, host, this.#glyphs, this.#intro);
-        this.#followOthers(host);
-        return this.#dispatchStatus(host);
+        this.#world.onBackground((background) => this.#showBackground(background));
+        await printIntro(this.#world, this.#host, this.#glyphs, this.#intro);
+        this.#followOthers();
+        return this.#dispatchStatus();
       case "send":
-        return this.#sendMessage(effect.text, host);
+        return this.#sendMessage(effect.text);
       case "command":
-        return this.#runCommand(effect.name, effect.rest, host);
+        return this.#runCommand(effect.name, effect.rest);
       case "print-unsent":
-        return this.#printUnsent(effect.texts, host);
+        return this.#printUnsent(effect.texts);
       case "stop":
         return this.#stop();
       case "start-answer-delay":
-        return this.#startAnswerDelay(effect.id, host);
+        return this.#startAnswerDelay(effect.id);
       case "answer":
         return this.#reply?.answer(effect.id, effect.answer);
     }
@@ -114,70 +115,70 @@ export class ShellPerformer {
     this.#compaction?.abort();
   }
 
-  #startAnswerDelay(id: string, host: ShellHost): void {
+  #startAnswerDelay(id: string): void {
     this.#cancelAnswerDelay();
-    this.#cancelAnswerDelay = (this.#world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
+    this.#cancelAnswerDelay = (this.#world.startAnswerDelay ?? startAnswerDelay)(() =>
+      this.#host.dispatch({ kind: "answer-delay-passed", id }),
+    );
   }
 
-  #showBackground(background: boolean, host: ShellHost): void {
-    host.dispatch({ kind: "status", status: { background } });
+  #showBackground(background: boolean): void {
+    this.#host.dispatch({ kind: "status", status: { background } });
     void (background ? this.#follower.writerStarted() : this.#follower.writerEnded());
   }
 
-  #followOthers(host: ShellHost): void {
+  #followOthers(): void {
     this.#follower.start({
       onChange: async (lines) => {
-        host.print(lines);
-        await this.#dispatchStatus(host);
+        this.#host.print(lines);
+        await this.#dispatchStatus();
       },
-      onDeleted: () => host.dispatch({ kind: "notice", text: DELETED, isError: true }),
-      onFailure: (error) => dispatchFailure(host, error),
+      onDeleted: () => this.#showNotice(DELETED, true),
+      onFailure: (error) => this.#showFailure(error),
     });
   }
 
-  async #dispatchStatus(host: ShellHost): Promise<void> {
+  async #dispatchStatus(): Promise<void> {
     const [status, held] = await Promise.all([this.#status.read(this.#model), this.#held.read()]);
-    host.dispatch({ kind: "status", status: { ...status, isHeld: held.has(this.#world.session.id) } });
+    this.#host.dispatch({ kind: "status", status: { ...status, isHeld: held.has(this.#world.session.id) } });
   }
 
   /** Stores the message before it asks the model. */
-  async #sendMessage(text: string, host: ShellHost): Promise<void> {
+  async #sendMessage(text: string): Promise<void> {
     const model = this.#model;
     // Sent once more after a failure, for example with Up and Enter.
-    if (model !== null && (await findOpenQuestion(this.#world.session).catch(() => null))?.text === text) return this.#retry(host);
+    if (model !== null && (await findOpenQuestion(this.#world.session).catch(() => null))?.text === text) return this.#retry();
     try {
       await appendUserMessage(this.#world.session, text);
     } catch (error) {
       // Nothing was written; the text returns to the prompt.
       if (!(error instanceof BoughError)) throw error;
       const reason = error instanceof SessionNotFoundError ? DELETED : errorLine(error);
-      host.dispatch({ kind: "message-not-stored", text, reason });
-      return;
+      return this.#host.dispatch({ kind: "message-not-stored", text, reason });
     }
-    host.dispatch({ kind: "message-stored", text });
-    host.print(promptLines(text, this.#width, this.#glyphs));
-    if (model !== null) await this.#runReply(model, host);
+    this.#host.dispatch({ kind: "message-stored", text });
+    this.#host.print(promptLines(text, this.#width, this.#glyphs));
+    if (model !== null) await this.#runReply(model);
   }
 
   /** Asks the model again for the last question, which is not stored a second time. */
-  async #retry(host: ShellHost): Promise<void> {
+  async #retry(): Promise<void> {
     const question = await findOpenQuestion(this.#world.session);
     if (question === null || this.#model === null) {
       const text =
         this.#model === null ? "No model is configured; nothing was sent." : "Nothing to send again: the last question has its reply.";
-      host.dispatch({ kind: "notice", text, isError: true });
-      return;
+      return this.#showNotice(text, true);
     }
     const what = question.isBegun ? "The model is asked to go on." : "The question is sent again; it is stored once.";
-    host.print([[styled("dim", what)], []]);
-    await this.#runReply(this.#model, host);
+    this.#host.print([[styled("dim", what)], []]);
+    await this.#runReply(this.#model);
   }
 
-  async #runReply(model: ChatModel, host: ShellHost): Promise<void> {
-    host.dispatch({ kind: "reply-started" });
+  async #runReply(model: ChatModel): Promise<void> {
+    this.#host.dispatch({ kind: "reply-started" });
     const reply = new ReplyRun({
       world: this.#world,
-      host,
+      host: this.#host,
       model,
       glyphs: this.#glyphs,
       width: this.#width,
@@ -190,77 +191,76 @@ export class ShellPerformer {
       ({ kind } = await reply.run(thinkingLevel ?? this.#world.config.thinking));
     } finally {
       this.#reply = undefined;
-      host.dispatch({ kind: "reply-ended" });
+      this.#host.dispatch({ kind: "reply-ended" });
     }
-    if (kind === "done" || kind === "too-many-rounds") this.#turnEndCompaction = this.#compactAfterTurn(host);
+    if (kind === "done" || kind === "too-many-rounds") this.#turnEndCompaction = this.#compactAfterTurn();
   }
 
   /**
    * Compacts after a turn if the compactor requires it. New prompts are stored meanwhile; the next request (in the compactor)
    * and other compactions wait for it. Never rejects.
    */
-  async #compactAfterTurn(host: ShellHost): Promise<void> {
+  async #compactAfterTurn(): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
     this.#compaction = controller;
     try {
       const result = await this.#world.compactor.turnEnded({ signal });
-      if (result?.kind === "failed") host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: true });
-      if (result?.kind === "compacted") await this.#dispatchStatus(host);
+      if (result?.kind === "failed") this.#showNotice(describeCompaction(result, "/compact --undo"), true);
+      if (result?.kind === "compacted") await this.#dispatchStatus();
     } catch (error) {
-      if (!signal.aborted || error !== signal.reason) dispatchFailure(host, error);
+      if (!signal.aborted || error !== signal.reason) this.#showFailure(error);
     } finally {
       if (this.#compaction === controller) this.#compaction = undefined;
     }
   }
 
-  #printUnsent(texts: readonly string[], host: ShellHost): void {
-    host.print([[styled("error", "This was not sent:")], ...texts.flatMap((text) => promptLines(text, this.#width, this.#glyphs))]);
+  #printUnsent(texts: readonly string[]): void {
+    this.#host.print([[styled("error", "This was not sent:")], ...texts.flatMap((text) => promptLines(text, this.#width, this.#glyphs))]);
   }
 
-  async #runCommand(name: SlashName, rest: string, host: ShellHost): Promise<void> {
+  async #runCommand(name: SlashName, rest: string): Promise<void> {
     // Print the command above its output.
-    host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
-    if (await runSlashCommand({ ...this.#world, model: this.#model }, host, name, rest)) return;
+    this.#host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
+    if (await runSlashCommand({ ...this.#world, model: this.#model }, this.#host, name, rest)) return;
     switch (name) {
       case "help":
-        return host.print(helpScreenLines(this.#world, this.#width, this.#glyphs));
+        return this.#host.print(helpScreenLines(this.#world, this.#width, this.#glyphs));
       case "settings":
-        return host.print(await settingsLines({ ...this.#world, model: this.#model }, this.#alwaysAllowed));
+        return this.#host.print(await settingsLines({ ...this.#world, model: this.#model }, this.#alwaysAllowed));
       case "label":
-        return host.print(await labelLines(this.#world));
+        return this.#host.print(await labelLines(this.#world));
       case "retry":
-        return this.#retry(host);
+        return this.#retry();
       case "thinking":
-        return setThinkingLevel(this.#world, host, rest);
+        return setThinkingLevel(this.#world, this.#host, rest);
       case "model":
-        return this.#setModel(rest, host);
+        return this.#setModel(rest);
       case "fork":
       case "clone":
-        return this.#fork(name === "clone" ? "" : rest, host);
+        return this.#fork(name === "clone" ? "" : rest);
       case "compact":
-        return this.#compact(rest, host);
+        return this.#compact(rest);
     }
   }
 
-  async #setModel(name: string, host: ShellHost): Promise<void> {
+  async #setModel(name: string): Promise<void> {
     if (name === "") {
       const text =
         this.#model === null
           ? "No model is configured. Choose one: /model NAME (see bough help environment)."
           : `Model: ${this.#model.name}.`;
-      host.dispatch({ kind: "notice", text, isError: false });
-      return;
+      return this.#showNotice(text, false);
     }
     const model = this.#world.selectModel(name);
     if (model === null) return;
     const warning = this.#world.hideKey(model.secrets);
-    if (warning !== null) host.print([...wrapLine([styled("error", warning)], this.#width), []]);
+    if (warning !== null) this.#host.print([...wrapLine([styled("error", warning)], this.#width), []]);
     await this.#world.session.append({ type: "model_change", provider: model.provider, modelId: model.name }, { onConflict: "branch" });
     this.#model = model;
-    host.print([[styled("dim", `model: ${model.name}`)], []]);
+    this.#host.print([[styled("dim", `model: ${model.name}`)], []]);
     // A smaller context window may require a compaction.
-    await this.#runWithProgress(host, "fitting the session to the new model", (signal) =>
+    await this.#runWithProgress("fitting the session to the new model", (signal) =>
       this.#world.compactor.modelChanged({
         model: { provider: model.provider, modelId: model.name },
         contextWindow: model.windowTokens,
@@ -269,7 +269,7 @@ export class ShellPerformer {
     );
   }
 
-  async #fork(entry: string, host: ShellHost): Promise<void> {
+  async #fork(entry: string): Promise<void> {
     const { store, session } = this.#world;
     const at = entry === "" ? undefined : await session.resolve(entry);
     const fork = await store.forkSession(session.id, { at });
@@ -277,33 +277,37 @@ export class ShellPerformer {
     const origin = await shortSessionId(store, session.id, { fullIds: false });
     const size = counted(record.entryCount, "entry", "entries");
     const notice = `New session: ${await sessionName(store, record, { fullIds: false })}, ${size}. Back: /sessions, or bough --session ${origin}`;
-    host.dispatch({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "", notice } });
+    this.#host.dispatch({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "", notice } });
   }
 
-  async #compact(focus: string, host: ShellHost): Promise<void> {
-    const result = await this.#runWithProgress(host, "summarizing", (signal) =>
+  async #compact(focus: string): Promise<void> {
+    const result = await this.#runWithProgress("summarizing", (signal) =>
       this.#world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
     );
-    host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: result.kind === "failed" });
+    this.#showNotice(describeCompaction(result, "/compact --undo"), result.kind === "failed");
   }
 
-  async #runWithProgress<T>(host: ShellHost, text: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #runWithProgress<T>(text: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    host.dispatch({ kind: "work-started", text });
+    this.#host.dispatch({ kind: "work-started", text });
     try {
       await this.#turnEndCompaction;
       this.#compaction = controller;
       return await work(controller.signal);
     } finally {
       this.#compaction = undefined;
-      host.dispatch({ kind: "work-ended" });
+      this.#host.dispatch({ kind: "work-ended" });
     }
   }
-}
 
-/** Shows a failure. The shell continues, also after an unexpected error: all messages are stored. */
-function dispatchFailure(host: ShellHost, error: unknown): void {
-  host.dispatch({ kind: "notice", text: failureNotice(error), isError: true });
+  #showNotice(text: string, isError: boolean): void {
+    this.#host.dispatch({ kind: "notice", text, isError });
+  }
+
+  /** Shows a failure. The shell continues, also after an unexpected error: all messages are stored. */
+  #showFailure(error: unknown): void {
+    this.#showNotice(failureNotice(error), true);
+  }
 }
 
 /** A setting in effect, and its origin; "": the value contains its origin. */

@@ -35,15 +35,14 @@ export interface ShellStart {
  * if (result.kind === "tree") draft = result.draft;
  */
 export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
-  const performer = new ShellPerformer(world, start.intro ?? { showsTranscript: true, showsNotebookNote: true });
+  const intro = start.intro ?? { showsTranscript: true, showsNotebookNote: true };
   return {
     kind: "inline",
     start: (size) => startShell(world, start, size),
     update,
     view,
-    perform: (effect, host) => performer.perform(effect, host),
+    performer: (host) => new ShellPerformer(world, intro, host),
     result: ({ result }) => result,
-    close: () => performer.close(),
   };
 }
 

@@ -5,7 +5,7 @@ import { loadExactWidths } from "../terminal/width.js";
 import { Clicks, InputDecoder } from "./decode.js";
 import { FrameDrawer } from "./frame-drawer.js";
 import { TerminalInput } from "./input.js";
-import type { Screen, ScreenHost, Size, Step, TerminalEvent } from "./screen.js";
+import type { Performer, Screen, Size, Step, TerminalEvent } from "./screen.js";
 
 // Of xterm: the alternate screen, and bracketed paste.
 const ENTER_FULL = "\u001b[?1049h";
@@ -65,11 +65,7 @@ class ScreenRun<Model, Effect, Event, Result> {
   readonly #drawer: FrameDrawer;
   readonly #decoder = new InputDecoder();
   readonly #clicks = new Clicks();
-  readonly #host: ScreenHost<Event> = {
-    dispatch: (event) => this.#dispatch(event),
-    print: (lines) => this.#print(lines),
-    copy: (text) => this.#copy(text),
-  };
+  readonly #performer: Performer<Effect>;
   readonly #removeEndListener: () => void;
 
   constructor(
@@ -85,6 +81,11 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#input = new TerminalInput(terminal.stdin, (sequence) => this.#onSequence(sequence));
     this.#drawer = new FrameDrawer(terminal.stdout, { kind: screen.kind, color: terminal.color, reflow: terminal.reflow });
     this.#removeEndListener = terminal.onEnd(() => this.#leave());
+    this.#performer = screen.performer({
+      dispatch: (event) => this.#dispatch(event),
+      print: (lines) => this.#print(lines),
+      copy: (text) => this.#copy(text),
+    });
   }
 
   begin(): void {
@@ -130,7 +131,7 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   #take({ model, effects }: Step<Model, Effect>): void {
     this.#model = model;
-    for (const effect of effects) this.#screen.perform(effect, this.#host);
+    for (const effect of effects) this.#performer.perform(effect);
     // An effect may have dispatched an event that ended the screen.
     if (this.#isOver) return;
     const result = this.#model === undefined ? undefined : this.#screen.result(this.#model);
@@ -215,7 +216,7 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#terminal.stdout.off("resize", this.#onResize);
     this.#leave();
     this.#removeEndListener();
-    this.#screen.close?.();
+    this.#performer.end();
   }
 
   /** Restores the terminal before an error of the screen's code rejects `runScreen`. */

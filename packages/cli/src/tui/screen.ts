@@ -2,7 +2,7 @@ import type { Line } from "../terminal/line.js";
 
 /**
  * A terminal program. `update` and `view` are pure: `update` returns the next model and the effects of an event, `view` draws a
- * model. `perform` carries out an effect and dispatches events with its outcome.
+ * model. Its performer carries out the effects of one run.
  */
 export interface Screen<Model, Effect, Event, Result> {
   /** `full`: the whole terminal, on its alternate screen. `inline`: some lines below the output so far. */
@@ -10,14 +10,20 @@ export interface Screen<Model, Effect, Event, Result> {
   readonly start: (size: Size) => Step<Model, Effect>;
   readonly update: (model: Model, event: TerminalEvent | Event) => Step<Model, Effect>;
   readonly view: (model: Model) => Frame;
-  /** Must not throw; a failure is dispatched as an event. */
-  readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
+  /** Called once, when the screen opens. */
+  readonly performer: (host: ScreenHost<Event>) => Performer<Effect>;
   /** The result that ends the screen; undefined: it continues. */
   readonly result: (model: Model) => Result | undefined;
   /** True if a full screen gets mouse events. The terminal then selects text only with Shift. */
   readonly hasMouse?: boolean | undefined;
+}
+
+/** Carries out effects, and dispatches events with their outcome. */
+export interface Performer<Effect> {
+  /** Must not throw; a failure is dispatched as an event. */
+  perform(effect: Effect): void;
   /** Called once at the end of the screen, also after an error: stops timers and cancels work. */
-  readonly close?: (() => void) | undefined;
+  end(): void;
 }
 
 /** The outcome of an update: the next model, and effects to perform in order. */

@@ -11,7 +11,7 @@ import { type InteractiveRun, withSession } from "../../src/interactive/opened-s
 import { createShellWorld } from "../../src/interactive/routes.js";
 import { ShellPerformer } from "../../src/shell/perform.js";
 import type { SlashName } from "../../src/shell/slash-commands.js";
-import { textOfLine } from "../../src/terminal/line.js";
+import { type Line, textOfLine } from "../../src/terminal/line.js";
 import { calls } from "../agent/model-answers.js";
 import { quietIo } from "../quiet-io.js";
 
@@ -45,21 +45,21 @@ async function opened(config: Config) {
     work: (shell: { send(text: string): Promise<void>; command(name: SlashName, rest?: string): Promise<void> }) => Promise<void>,
   ) =>
     withSession(run, id, async (session) => {
-      const performer = new ShellPerformer(createShellWorld(run, session), { showsTranscript: false, showsNotebookNote: false });
       const said: string[] = [];
       const host = {
         dispatch: (event: { readonly kind: string; readonly text?: unknown }) =>
           void said.push(`${event.kind} ${String(event.text ?? "")}`),
-        print: (lines: Parameters<Parameters<typeof performer.perform>[1]["print"]>[0]) => void said.push(...lines.map(textOfLine)),
+        print: (lines: readonly Line[]) => void said.push(...lines.map(textOfLine)),
         copy: () => undefined,
       };
+      const performer = new ShellPerformer(createShellWorld(run, session), { showsTranscript: false, showsNotebookNote: false }, host);
       try {
         await work({
-          send: (text) => performer.performAndWait({ kind: "send", text }, host),
-          command: (name, rest = "") => performer.performAndWait({ kind: "command", name, rest }, host),
+          send: (text) => performer.performAndWait({ kind: "send", text }),
+          command: (name, rest = "") => performer.performAndWait({ kind: "command", name, rest }),
         });
       } finally {
-        performer.close();
+        performer.end();
       }
       return { said: said.join("\n"), messages: (await session.session.context()).messages };
     });

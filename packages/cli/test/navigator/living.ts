@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { createCompactor } from "@bough/compaction";
 import { openStore, type Session, type Store } from "@bough/session-core";
 import { expect, onTestFinished } from "vitest";
-import type { NavigatorModel } from "../../src/navigator/model.js";
+import type { NavigatorEffect, NavigatorModel } from "../../src/navigator/model.js";
 import { type NavigatorScreen, navigatorScreen } from "../../src/navigator/navigator.js";
 import { selectedId, visibleCount } from "../../src/navigator/selection.js";
 import { textOfLine } from "../../src/terminal/line.js";
+import type { Performer } from "../../src/tui/screen.js";
 import { quietIo } from "../quiet-io.js";
 import { grow, NOON } from "../world.js";
 import { keyEvent } from "./driven.js";
@@ -20,6 +21,7 @@ interface Opened {
 /** A navigator on a real store; what it asks for is carried out. */
 export class Living {
   readonly screen: NavigatorScreen;
+  readonly performer: Performer<NavigatorEffect>;
   readonly copied: string[] = [];
   /** The kinds of the events so far. */
   readonly received: string[] = [];
@@ -54,10 +56,15 @@ export class Living {
       record,
       {},
     );
+    this.performer = this.screen.performer({
+      dispatch: (event) => this.#event(event),
+      print: () => undefined,
+      copy: (text) => this.copied.push(text),
+    });
     const step = this.screen.start({ columns: 100, rows: 24 });
     this.model = step.model;
     this.#perform(step.effects);
-    onTestFinished(() => this.screen.close?.());
+    onTestFinished(() => this.performer.end());
   }
 
   press(...keys: readonly string[]): this {
@@ -103,13 +110,8 @@ export class Living {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #perform(effects: ReturnType<NavigatorScreen["start"]>["effects"]): void {
-    for (const effect of effects)
-      this.screen.perform(effect, {
-        dispatch: (event) => this.#event(event),
-        print: () => undefined,
-        copy: (text) => this.copied.push(text),
-      });
+  #perform(effects: readonly NavigatorEffect[]): void {
+    for (const effect of effects) this.performer.perform(effect);
   }
 }
 

@@ -4,7 +4,7 @@ import type { PickerEffect, PickerEvent, PickerModel } from "../../src/picker/mo
 import { type PickerOptions, pickerScreen } from "../../src/picker/picker.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { textOfLine } from "../../src/terminal/line.js";
-import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/screen.js";
+import type { KeyEvent, Performer, Size, TerminalEvent } from "../../src/tui/screen.js";
 import { NOON } from "../world.js";
 
 export const HERE = "/home/ann/project";
@@ -26,12 +26,18 @@ export async function memoryStore(): Promise<Store> {
 /** A picker driven by keys; its effects are carried out when `until` waits for what comes of them. */
 export class Driven {
   readonly screen;
+  readonly performer: Performer<PickerEffect>;
   readonly effects: PickerEffect[] = [];
   model: PickerModel;
   #waiting: (() => void)[] = [];
 
   constructor(options: PickerOptions, size: Size) {
     this.screen = pickerScreen(options);
+    this.performer = this.screen.performer({
+      dispatch: (event) => this.#receive(event),
+      print: () => undefined,
+      copy: () => undefined,
+    });
     const { model, effects } = this.screen.start(size);
     this.model = model;
     this.effects.push(...effects);
@@ -69,8 +75,7 @@ export class Driven {
   /** Carries effects out until the model is as wanted. */
   async until(holds: (model: PickerModel) => boolean): Promise<this> {
     for (;;) {
-      for (const effect of this.wanted())
-        this.screen.perform(effect, { dispatch: (event) => this.#receive(event), print: () => undefined, copy: () => undefined });
+      for (const effect of this.wanted()) this.performer.perform(effect);
       if (holds(this.model)) return this;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }

@@ -126,7 +126,7 @@ describe("A picker on a store", () => {
     await createConversation(store, { id: "one", title: "One" }, 2, "the zebra");
     const { counted, lists } = countingLists(store);
     const picker = await pickerOn(counted, SIZE).until((model) => model.lists.here.state === "complete");
-    onTestFinished(() => picker.screen.close?.());
+    onTestFinished(() => picker.performer.end());
     const isDone = (model: PickerModel) => model.search.state === "done";
     const before = lists.length;
     picker.press("/");
@@ -233,7 +233,7 @@ describe("A picker on a store", () => {
     const [store, other] = await openTwice();
     await createConversation(other, { id: "one", title: "One" }, 2, "hi");
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
-    onTestFinished(() => picker.screen.close?.());
+    onTestFinished(() => picker.performer.end());
     await createConversation(other, { id: "two", title: "Two" }, 1, "hi");
     await picker.until((model) => model.rows.length === 2);
     expect([picker.titles, picker.selectedTitle]).toEqual([["Two", "One"], "One"]);

@@ -48,11 +48,11 @@ async function overThreshold(
   const io = { now: Date.now, cwd: shell.folder, env: {}, home: shell.folder } as Partial<Io> as Io;
   const run = { io, store: shell.store, location: fileAt(""), config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", async (opened) => {
-    const performer = new ShellPerformer(createShellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
-    onTestFinished(() => performer.close());
     const host = new RecordingHost();
-    await performer.performAndWait({ kind: "open" }, host);
-    await performer.performAndWait({ kind: "send", text: "first" }, host);
+    const performer = new ShellPerformer(createShellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false }, host);
+    onTestFinished(() => performer.end());
+    await performer.performAndWait({ kind: "open" });
+    await performer.performAndWait({ kind: "send", text: "first" });
     await shell.server.request(1);
     await work({ shell, performer, host, write: written.open });
   });
@@ -67,7 +67,7 @@ describe("a compaction that is due when a turn ends", () => {
       expect(host.events.findLast((event) => event.kind === "status" && event.status.background !== undefined)).toMatchObject({
         status: { background: true },
       });
-      const second = performer.performAndWait({ kind: "send", text: "second" }, host);
+      const second = performer.performAndWait({ kind: "send", text: "second" });
       await host.until(stored("second"));
       expect(shell.server.requests).toHaveLength(2);
       write();
@@ -97,11 +97,11 @@ describe("a compaction that is due when a turn ends", () => {
 
   test("is cancelled by the user without an error, and ends before the next request", async () => {
     await overThreshold(async ({ shell, performer, host }) => {
-      performer.perform({ kind: "stop" }, host);
+      performer.perform({ kind: "stop" });
       await shell.server.requests[1]?.gone;
       await host.until(compacting(false));
       expect(host.events.some(({ kind }) => kind === "notice")).toBe(false);
-      await performer.performAndWait({ kind: "send", text: "second" }, host);
+      await performer.performAndWait({ kind: "send", text: "second" });
       const path = await (await shell.other()).path();
       expect(path.filter(({ type }) => type === "compaction")).toHaveLength(1);
       expect(path.at(-1)).toMatchObject({ type: "message", message: { role: "assistant", stopReason: "stop" } });

@@ -11,10 +11,9 @@ import { runCaptured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
 import type { ShellEffect, ShellEvent, ShellModel } from "../../src/shell/model.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
-import type { ShellHost } from "../../src/shell/world.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import type { Size, TerminalEvent } from "../../src/tui/screen.js";
+import type { Performer, Size, TerminalEvent } from "../../src/tui/screen.js";
 import { quietIo } from "../quiet-io.js";
 import { NOON } from "../world.js";
 
@@ -45,6 +44,7 @@ export class DrivenShell {
   readonly session: Session;
   readonly server: ModelServer;
   readonly #screen: ReturnType<typeof shellScreen>;
+  readonly #performer: Performer<ShellEffect>;
 
   private constructor(
     folder: string,
@@ -59,7 +59,13 @@ export class DrivenShell {
     this.session = session;
     this.server = server;
     this.#screen = screen;
-
+    this.#performer = screen.performer({
+      dispatch: (event) => void this.event(event),
+      print: (lines) => {
+        for (const line of lines) this.printed.push(textOfLine(line).trimEnd());
+      },
+      copy: () => undefined,
+    });
     const { model, effects } = screen.start(size);
     this.model = model;
     this.#perform(effects);
@@ -105,12 +111,12 @@ export class DrivenShell {
       start,
     );
     onTestFinished(async () => {
-      screen.close?.();
       await compactor.close();
       await store.close();
       rmSync(folder, { recursive: true, force: true });
     });
     const driven = new DrivenShell(folder, store, session, server, screen, size);
+    onTestFinished(() => driven.#performer.end());
     driven.#moments = moments;
     await driven.until(() => driven.model.status.usedTokens !== null);
     return driven;
@@ -181,18 +187,10 @@ export class DrivenShell {
     return (await other.path()).flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
   }
 
-  readonly #host: ShellHost = {
-    dispatch: (event) => void this.event(event),
-    print: (lines) => {
-      for (const line of lines) this.printed.push(textOfLine(line).trimEnd());
-    },
-    copy: () => undefined,
-  };
-
   #perform(effects: readonly ShellEffect[]): void {
     for (const effect of effects) {
       this.effects.push(effect);
-      this.#screen.perform(effect, this.#host);
+      this.#performer.perform(effect);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Line, lineWidth, textOfLine } from "../../src/terminal/line.js";
-import type { KeyEvent, Screen, Size, TerminalEvent } from "../../src/tui/screen.js";
+import type { KeyEvent, Performer, Screen, Size, TerminalEvent } from "../../src/tui/screen.js";
 
 /** A screen driven by events, without a terminal; its effects are carried out when `until` waits for what comes of them. */
 export class DrivenScreen<Model, Effect, Event, Result> {
@@ -11,10 +11,15 @@ export class DrivenScreen<Model, Effect, Event, Result> {
   #waiting: (() => void)[] = [];
 
   readonly #screen: Screen<Model, Effect, Event, Result>;
+  readonly #performer: Performer<Effect>;
 
   constructor(screen: Screen<Model, Effect, Event, Result>, size: Size) {
     this.#screen = screen;
-
+    this.#performer = screen.performer({
+      dispatch: (event) => this.#onEvent(event),
+      print: (lines) => this.printed.push(...lines.map(textOfLine)),
+      copy: (text) => this.copied.push(text),
+    });
     const { model, effects } = screen.start(size);
     this.model = model;
     this.#effects.push(...effects);
@@ -45,13 +50,7 @@ export class DrivenScreen<Model, Effect, Event, Result> {
   /** Carries effects out until the model is as wanted. */
   async until(holds: (model: Model) => boolean): Promise<this> {
     for (;;) {
-      for (const effect of this.wanted()) {
-        this.#screen.perform(effect, {
-          dispatch: (event) => this.#onEvent(event),
-          print: (lines) => this.printed.push(...lines.map(textOfLine)),
-          copy: (text) => this.copied.push(text),
-        });
-      }
+      for (const effect of this.wanted()) this.#performer.perform(effect);
       if (holds(this.model)) return this;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -81,7 +80,7 @@ export class DrivenScreen<Model, Effect, Event, Result> {
   }
 
   close(): void {
-    this.#screen.close?.();
+    this.#performer.end();
   }
 
   #onEvent(event: Event): void {

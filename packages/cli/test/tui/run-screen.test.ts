@@ -10,7 +10,7 @@ test("the terminal is in raw mode before the first frame is drawn, and restored 
     start: () => withoutEffects("typing"),
     update: (model, event) => withoutEffects(event.kind === "key" && event.key === "q" ? "over" : model),
     view: (model) => ({ lines: [{ line: [`now ${model}`] }] }),
-    perform: () => undefined,
+    performer: () => ({ perform: () => undefined, end: () => undefined }),
     result: (model) => (model === "over" ? model : undefined),
   });
   await written("now typing");
@@ -32,7 +32,7 @@ test.each(["full", "inline"] as const)("an error of a screen restores the termin
       if (model === "broken") throw new RangeError("cannot be drawn");
       return { lines: [{ line: [`now ${model}`] }] };
     },
-    perform: () => undefined,
+    performer: () => ({ perform: () => undefined, end: () => undefined }),
     result: () => undefined,
   });
   await written("now whole");
@@ -59,7 +59,7 @@ test("an inline screen draws nothing while its size changes, and is then erased 
       return withoutEffects(event.kind === "key" && event.key === "q" ? "over" : model);
     },
     view: (model) => ({ lines: [{ line: [model] }] }),
-    perform: () => undefined,
+    performer: () => ({ perform: () => undefined, end: () => undefined }),
     result: (model) => (model === "over" ? model : undefined),
   });
   await written("40 wide");
@@ -82,8 +82,9 @@ test("a suspended screen draws nothing, and everything when it goes on", async (
     start: () => ({ model: "begun", effects: ["listen"] }),
     update: (model, event) => withoutEffects(event.kind === "told" ? event.text : event.kind === "key" ? "over" : model),
     view: (model) => ({ lines: [{ line: ["title"] }, { line: [`now ${model}`] }] }),
-    perform: (_effect, host) => {
+    performer: (host) => {
       dispatch = host.dispatch;
+      return { perform: () => undefined, end: () => undefined };
     },
     result: (model) => (model === "over" ? model : undefined),
   });
