@@ -23,7 +23,8 @@ interface Sum extends Record<(typeof FIGURES)[number], number> {
   withoutCost: number;
 }
 
-const FIGURES = ["replies", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "recordedReplies"] as const;
+/** The figures of usage that are added up. */
+export const FIGURES = ["replies", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "recordedReplies"] as const;
 
 /** The usage of one or several replies of a session. `atMs` is undefined for totals, which have no time. */
 interface Used {

@@ -1,15 +1,16 @@
-import type { SessionId, Statistics, Store } from "@bough/session-core";
+import type { ModelUsage, SessionId, Statistics, Store } from "@bough/session-core";
+import { groupBy } from "@bough/session-core/engine";
 import { bytes, count, counted, type PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { type ItemColumn, printTable } from "../format/table.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { sessionPages } from "../session/paging.js";
-import { costCell, costJson, readPrices, UsageByModel } from "../session/prices.js";
+import { costCell, costJson, readPrices, usdOf } from "../session/prices.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
-import { modelName, printStatsBy, type StatsByOptions, tokenColumns } from "./stats-by.js";
+import { FIGURES, modelName, printStatsBy, type StatsByOptions, tokenColumns } from "./stats-by.js";
 
 /** `bough stats`: counts entries by type, and the usage of each model, for the store or one session. */
 export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name], options }) => {
@@ -22,7 +23,7 @@ export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name],
     const statistics = await (session ?? store).statistics();
     const totals = await readUsage(store, session?.id, await readPrices(io));
     if (options.json === true)
-      return out.json({ ...statistics, usage: totals.own.list().map(toJson), inheritedUsage: totals.inherited.list().map(toJson) });
+      return out.json({ ...statistics, usage: totals.own.map(toJson), inheritedUsage: totals.inherited.map(toJson) });
     await printCounts(out, statistics);
     await printUsage(out, "used", totals.own);
     await printUsage(
@@ -33,20 +34,28 @@ export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name],
   });
 };
 
-interface ReadUsage {
-  readonly own: UsageByModel;
-  readonly inherited: UsageByModel;
-}
-
 /** The usage of a session, or of all, by model; read by session, because one may have a stored cost where another has none. */
-async function readUsage(store: Store, only: SessionId | undefined, prices: PriceList): Promise<ReadUsage> {
-  const [own, inherited] = [new UsageByModel(prices), new UsageByModel(prices)];
+async function readUsage(store: Store, only: SessionId | undefined, prices: PriceList) {
+  const [own, inherited]: [ModelUsage[], ModelUsage[]] = [[], []];
   for await (const ids of only === undefined ? listIds(store) : [[only]])
     for (const totals of (await store.totalsOf(ids)).values()) {
-      for (const used of totals.usage) own.add(used);
-      for (const used of totals.inheritedUsage) inherited.add(used);
+      own.push(...totals.usage);
+      inherited.push(...totals.inheritedUsage);
     }
-  return { own, inherited };
+  return { own: sumByModel(own, prices), inherited: sumByModel(inherited, prices) };
+}
+
+/** Adds up usage by model, the most expensive one first. The cost of each part is computed first: only some of them may have a stored one. */
+function sumByModel(all: readonly ModelUsage[], prices: PriceList) {
+  const byModel = groupBy(all, ({ provider, model }) => JSON.stringify([provider, model]));
+  const sums = [...byModel.values()].map((parts) => ({ usage: parts.reduce(addUsage), cost: prices.total(parts) }));
+  return sums.sort((a, b) => usdOf(b.cost) - usdOf(a.cost) || b.usage.outputTokens - a.usage.outputTokens);
+}
+
+function addUsage(a: ModelUsage, b: ModelUsage): ModelUsage {
+  const sum = { ...a, costUsd: a.costUsd + b.costUsd };
+  for (const figure of FIGURES) sum[figure] += b[figure];
+  return sum;
 }
 
 const PAGE = 500;
@@ -55,7 +64,7 @@ async function* listIds(store: Store): AsyncGenerator<readonly SessionId[]> {
   for await (const page of sessionPages(store, { kind: "all", archived: "all", empty: true, limit: PAGE })) yield page.map(({ id }) => id);
 }
 
-type PricedModel = ReturnType<UsageByModel["list"]>[number];
+type PricedModel = ReturnType<typeof sumByModel>[number];
 
 function toJson({ usage, cost }: PricedModel) {
   return { ...usage, estimatedCostUsd: costJson(cost).estimatedCostUsd };
@@ -89,8 +98,7 @@ const COLUMNS: readonly ItemColumn<PricedModel>[] = [
   { heading: "cost", align: "right", cell: ({ cost }) => [costCell(cost)] },
 ];
 
-async function printUsage(out: Printer, heading: string, models: UsageByModel): Promise<void> {
-  const usage = models.list();
+async function printUsage(out: Printer, heading: string, usage: readonly PricedModel[]): Promise<void> {
   if (usage.length === 0) return;
   out.line();
   out.line(styled("bold", heading));
