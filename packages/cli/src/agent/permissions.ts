@@ -25,29 +25,20 @@ interface CallPermission {
   readonly target: string | null;
 }
 
+/** Checks a call; asks the user with permission `ask`, and for paths outside of the working directory. */
+export type CheckCall = (id: string, name: FileToolName, input: ToolInput) => Promise<CallPermission>;
+
 /** Checks tool calls against the permissions. Remembers "always" for one turn. */
-export class PermissionChecker {
-  readonly #always = new Set<FileToolName>();
-
-  readonly #permissions: Permissions;
-  readonly #cwd: string;
-  readonly #ask: (call: PermissionRequest) => Promise<PermissionAnswer>;
-
-  constructor(permissions: Permissions, cwd: string, ask: (call: PermissionRequest) => Promise<PermissionAnswer>) {
-    this.#permissions = permissions;
-    this.#cwd = cwd;
-    this.#ask = ask;
-  }
-
-  /** Checks a call; asks the user with permission `ask`, and for paths outside of the working directory. */
-  async check(id: string, name: FileToolName, input: ToolInput): Promise<CallPermission> {
-    const permission = this.#permissions[name] ?? "off";
+export function callChecker(permissions: Permissions, cwd: string, ask: (call: PermissionRequest) => Promise<PermissionAnswer>): CheckCall {
+  const always = new Set<FileToolName>();
+  return async (id, name, input) => {
+    const permission = permissions[name] ?? "off";
     if (permission === "off") return { isAllowed: false, target: null };
-    const { target, isOutside } = (await resolveTarget(input, this.#cwd)) ?? { target: null, isOutside: false };
-    const isAllowed = permission === "allow" || this.#always.has(name);
+    const { target, isOutside } = (await resolveTarget(input, cwd)) ?? { target: null, isOutside: false };
+    const isAllowed = permission === "allow" || always.has(name);
     if (isAllowed && !isOutside) return { isAllowed: true, target };
-    const answer = await this.#ask({ id, name, input, target, isOutside });
-    if (answer === "always" && !isOutside) this.#always.add(name);
+    const answer = await ask({ id, name, input, target, isOutside });
+    if (answer === "always" && !isOutside) always.add(name);
     return { isAllowed: answer !== "no", target };
-  }
+  };
 }

@@ -9,7 +9,7 @@ import { truncate } from "../terminal/width.js";
 import { askModel, type Reply, type Retry, type UnparsableCalls } from "./ask-model.js";
 import type { ChatModel } from "./chat-model.js";
 import { withoutSecretVariables } from "./erase-secrets.js";
-import { type PermissionAnswer, PermissionChecker, type PermissionRequest, type Permissions } from "./permissions.js";
+import { type CheckCall, callChecker, type PermissionAnswer, type PermissionRequest, type Permissions } from "./permissions.js";
 import { buildRequestFrame, type RequestFrame } from "./request-frame.js";
 import { type FileToolName, isFileTool, type Tool, type ToolContext, type ToolOutcome } from "./tools/tool.js";
 import { replyEntry, resultEntry, TurnBranch } from "./turn-branch.js";
@@ -86,10 +86,9 @@ class Turn {
   constructor(options: TurnOptions) {
     this.#options = options;
     const { session, permissions, cwd, ask, env, signal, onEvent, now } = options;
-    const checker = new PermissionChecker(permissions, cwd, ask);
     this.#branch = new TurnBranch(session);
     const context = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
-    this.#runner = { branch: this.#branch, checker, context, onEvent, now, pending: { text: "" } };
+    this.#runner = { branch: this.#branch, check: callChecker(permissions, cwd, ask), context, onEvent, now, pending: { text: "" } };
   }
 
   async run(): Promise<TurnResult> {
@@ -208,7 +207,7 @@ function requestContext({ context, continuePrompt }: PreparedRequest) {
 interface CallRunner {
   readonly branch: TurnBranch;
   readonly tools: readonly Tool[];
-  readonly checker: PermissionChecker;
+  readonly check: CheckCall;
   readonly context: Omit<ToolContext, "target">;
   readonly onEvent: (event: TurnEvent) => void;
   readonly now: () => number;
@@ -266,9 +265,9 @@ function failedOutcome(text: string): ToolOutcome {
 }
 
 /** The permission of a call; undefined if the turn is stopped before the user answers. */
-async function checkUnlessStopped({ checker, context }: CallRunner, call: ToolCallBlock, name: FileToolName) {
+async function checkUnlessStopped({ check, context }: CallRunner, call: ToolCallBlock, name: FileToolName) {
   try {
-    const permission = await raceAbort(checker.check(call.id, name, call.arguments), context.signal);
+    const permission = await raceAbort(check(call.id, name, call.arguments), context.signal);
     return context.signal.aborted ? undefined : permission;
   } catch (error) {
     if (context.signal.aborted) return undefined;

@@ -29,7 +29,7 @@ export async function withStore<T>(
 }
 
 async function openExisting(io: Io, location: StoreLocation, access: Access, keyIn: KeyVariable): Promise<Store> {
-  const upgrade = new UpgradeReport(io, location.name);
+  const upgrade = upgradeReport(io, location.name);
   try {
     const options = { ...(await openOptions(io, location, keyIn)), mode: await chooseMode(location, access), onUpgrade: upgrade.update };
     const store = await openOrAsk(io, location, options);
@@ -63,33 +63,27 @@ async function openOrAsk(io: Io, location: StoreLocation, options: StoreOptions)
 }
 
 /** Reports on stderr that the store of an older version is being upgraded, on a terminal with the percentage. */
-class UpgradeReport {
-  readonly #io: Io;
-  readonly #path: string;
-  #percent: number | undefined;
-
-  constructor(io: Io, path: string) {
-    this.#io = io;
-    this.#path = safe(path);
-  }
-
-  /** Synchronous: the upgrade is one transaction. */
-  readonly update = (done: number, total: number): void => {
-    const percent = Math.floor((done / Math.max(total, 1)) * 100);
-    if (percent !== this.#percent) this.#io.progressStream?.write(`\rUpgrading ${this.#path} to a smaller format: ${percent} %`);
-    this.#percent = percent;
-  };
-
+function upgradeReport({ progressStream, stderr }: Io, name: string) {
+  const path = safe(name);
+  let percent: number | undefined;
   /** Ends the line of the percentage, also if the upgrade failed. */
-  endLine(): void {
-    if (this.#percent !== undefined) this.#io.progressStream?.write("\n");
-  }
-
-  async end(): Promise<void> {
-    if (this.#percent === undefined) return;
-    this.endLine();
-    await this.#io.stderr.write(`Upgraded ${this.#path}. Older versions of Bough can no longer open it.\n`);
-  }
+  const endLine = () => {
+    if (percent !== undefined) progressStream?.write("\n");
+  };
+  return {
+    /** Synchronous: the upgrade is one transaction. */
+    update(done: number, total: number): void {
+      const next = Math.floor((done / Math.max(total, 1)) * 100);
+      if (next !== percent) progressStream?.write(`\rUpgrading ${path} to a smaller format: ${next} %`);
+      percent = next;
+    },
+    endLine,
+    async end(): Promise<void> {
+      if (percent === undefined) return;
+      endLine();
+      await stderr.write(`Upgraded ${path}. Older versions of Bough can no longer open it.\n`);
+    },
+  };
 }
 
 async function chooseMode({ isServer, address }: StoreLocation, access: Access): Promise<"create" | "read-write" | "read-only"> {

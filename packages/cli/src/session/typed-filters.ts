@@ -148,19 +148,6 @@ function filterIn(piece: string, isBeingTyped: boolean): { readonly name: keyof 
   return isFilter(name) && (value !== "" || isBeingTyped) ? { name, value } : undefined;
 }
 
-/** Keeps the filters that have one value, and returns the one before that a filter cannot hold with. */
-class SingleFilters {
-  readonly #known = new Map<string, { readonly piece: string; readonly value: string }>();
-
-  add(name: keyof typeof FILTERS, piece: string, value: string): string | undefined {
-    const single = SINGLE[name];
-    if (single === undefined) return undefined;
-    const before = this.#known.get(single);
-    this.#known.set(single, { piece, value });
-    return before === undefined || before.value === value ? undefined : before.piece;
-  }
-}
-
 /**
  * Takes the filters out of a query. `name:value` is one if the name is that of a filter; blanks in a value stand in quotation marks. In
  * quotation marks as a whole (`"type:module"`) it is text. A name without a value is text, too, except at the end of a text that somebody
@@ -170,7 +157,8 @@ export function parseTypedQuery(typed: string, world: FilterWorld): TypedQuery {
   const filters: string[] = [];
   let search: SearchConditions = {};
   let sessions: SessionConditions = {};
-  const singles = new SingleFilters();
+  /** The filters that have one value, under the name of the condition. */
+  const singles = new Map<string, { readonly piece: string; readonly value: string }>();
   let problem: InvalidQueryError | undefined;
   let words = "";
   let end = 0;
@@ -182,8 +170,10 @@ export function parseTypedQuery(typed: string, world: FilterWorld): TypedQuery {
     const { name, value } = found;
     if (value === "") continue;
     filters.push(piece);
-    const other = singles.add(name, piece, value);
-    if (other !== undefined) problem ??= new InvalidQueryError(typed, `${other} and ${piece} cannot both hold: leave one out`);
+    const other = singles.get(SINGLE[name] ?? "");
+    if (other !== undefined && other.value !== value)
+      problem ??= new InvalidQueryError(typed, `${other.piece} and ${piece} cannot both hold: leave one out`);
+    if (SINGLE[name] !== undefined) singles.set(SINGLE[name], { piece, value });
     const parsed = FILTERS[name](value, world);
     if (typeof parsed === "string") problem ??= new InvalidQueryError(typed, `${piece} ${parsed}; in quotation marks it is text`);
     else {

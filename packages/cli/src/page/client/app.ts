@@ -4,8 +4,8 @@ import { element, placeOf, stepOf } from "./dom.js";
 import { copy, EntryMenu, linkTo, type MenuItem, say } from "./entry-menu.js";
 import { makeFolds, makeFoldsSoon } from "./folds.js";
 import { highlightCode } from "./highlight.js";
-import { Kinds } from "./kinds.js";
-import { Marks } from "./marks.js";
+import { startKinds } from "./kinds.js";
+import { currentRange, drawMarks } from "./marks.js";
 import { startTheme } from "./theme.js";
 import { type RowSource, Tree } from "./tree.js";
 
@@ -26,13 +26,12 @@ export class App {
   readonly #book: Book;
   readonly #finder: Finder;
   readonly #tree: Tree;
-  readonly #marks: Marks;
-  readonly #kinds: Kinds;
   readonly #menu: EntryMenu;
   readonly #onRead: (step: number) => void;
   readonly #words = element("words");
   readonly #found = element("found");
   readonly #path = element("path");
+  readonly #kinds = startKinds(this.#path, element("theme"), () => this.drawSoon());
   /** The articles on screen. */
   readonly #onScreen = new Set<HTMLElement>();
   readonly #articles = new IntersectionObserver((changes) => this.#onArticles(changes));
@@ -49,8 +48,6 @@ export class App {
     this.#finder = finder;
     this.#onRead = onRead;
     this.#tree = new Tree(element("tree"), book, rows);
-    this.#marks = new Marks(book, finder);
-    this.#kinds = new Kinds(this.#path, element("theme"), () => this.drawSoon());
     this.#menu = new EntryMenu((article) => [
       { name: "Copy the link to this entry", does: () => void copy(linkTo(article, "e")) },
       { name: "Copy the link to the end of its branch", does: () => void copy(linkTo(article, "b")) },
@@ -106,7 +103,7 @@ export class App {
     this.#isDrawing = true;
     requestAnimationFrame(() => {
       this.#isDrawing = false;
-      this.#marks.draw([...this.#onScreen].map(stepOf));
+      drawMarks(this.#book, this.#finder, [...this.#onScreen].map(stepOf));
       const top = this.#topArticle;
       if (top !== undefined) this.#tree.markReading(stepOf(top));
       const last = Math.max(...[...this.#onScreen].map(stepOf));
@@ -277,7 +274,7 @@ export class App {
     makeFolds(article);
     this.#kinds.include(article);
     void this.#tree.select(match.step);
-    showRange(this.#marks.currentRange(), article);
+    showRange(currentRange(this.#book, this.#finder), article);
     this.#found.textContent = this.#finder.describe();
     this.drawSoon();
   }
