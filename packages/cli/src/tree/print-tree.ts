@@ -70,9 +70,8 @@ export function printTree(tree: SessionTree, options: PrintOptions): PrintedTree
   const rows = options.full ? layout.window(0, layout.visibleCount(Folds.none), Folds.none) : [...shortenRuns(layout, isLandmark)];
   const texts = measuredTexts(tree, labels, rows, options.width);
   const numbers = options.numbers === true ? pathNumbers(index, tree, labels, leafId) : new Map<number, number>();
-  const printer = new TreePrinter(tree.rows, labels, leaves, rows, numbers, options);
   return {
-    lines: printer.lines(),
+    lines: treeLines({ rows: tree.rows, labels, leaves, printed: rows, numbers }, options),
     texts,
     hidden: tree.rows.length - layout.shownCount,
     folded: layout.shownCount - layout.visibleCount(Folds.none),
@@ -151,109 +150,62 @@ function* shortenRun(layout: Layout, from: number, length: number): Generator<Vi
   yield* layout.window(from + length - RUN_ENDS, RUN_ENDS, Folds.none);
 }
 
-class TreePrinter {
-  readonly #rows: readonly OutlineRow[];
-  readonly #labels: ReadonlyMap<string, string>;
-  readonly #leaves: ReadonlyMap<string, readonly string[]>;
-  readonly #printed: readonly (VisibleRow | OmittedRows)[];
-  readonly #numbers: ReadonlyMap<number, number>;
-  readonly #options: PrintOptions;
-  #ids: ReadonlyMap<string, string> = new Map();
-  #idWidth = 0;
-  readonly #numberWidth: number;
-  #maxLevels = 1;
+/** What the lines of a tree are drawn from. */
+interface Drawing {
+  readonly rows: readonly OutlineRow[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly leaves: ReadonlyMap<string, readonly string[]>;
+  readonly printed: readonly (VisibleRow | OmittedRows)[];
+  /** By row number: the number that is printed before a row. */
+  readonly numbers: ReadonlyMap<number, number>;
+}
 
-  constructor(
-    rows: readonly OutlineRow[],
-    labels: ReadonlyMap<string, string>,
-    leaves: ReadonlyMap<string, readonly string[]>,
-    printed: readonly (VisibleRow | OmittedRows)[],
-    numbers: ReadonlyMap<number, number>,
-    options: PrintOptions,
-  ) {
-    this.#rows = rows;
-    this.#labels = labels;
-    this.#leaves = leaves;
-    this.#printed = printed;
-    this.#numbers = numbers;
-    this.#numberWidth = numbers.size === 0 ? 0 : String(numbers.size).length + 2;
-    this.#options = options;
-  }
+/** The lines of a tree. Ids are measured when the first line is asked for. */
+function* treeLines(
+  { rows, labels, leaves, printed, numbers }: Drawing,
+  { width, glyphs, time }: PrintOptions,
+): Generator<Line, void, void> {
+  const shown = printed.flatMap((row) => ("at" in row ? [rows[row.at]?.id ?? ""] : []));
+  const ids = shortIds(shown, rows);
+  const shortId = (id: string) => ids.get(id) ?? id;
+  const widest = shown.reduce((most, id) => Math.max(most, displayWidth(shortId(id))), 0);
+  const idWidth = Math.min(widest, MAX_ID_WIDTH);
+  const numberWidth = numbers.size === 0 ? 0 : String(numbers.size).length + 2;
+  const textWidth = Math.min(MIN_TEXT_WIDTH, Math.floor(width * 0.6));
+  const maxLevels = Math.max(1, Math.floor((width - idWidth - numberWidth - 3 - textWidth) / LEVEL_WIDTH));
 
-  #measure(): void {
-    const shown = this.#printed.flatMap((row) => ("at" in row ? [this.#rows[row.at]?.id ?? ""] : []));
-    this.#ids = shortIds(shown, this.#rows);
-    let widest = 0;
-    for (const id of shown) widest = Math.max(widest, displayWidth(this.#ids.get(id) ?? id));
-    this.#idWidth = Math.min(widest, MAX_ID_WIDTH);
-    const { width } = this.#options;
-    const text = Math.min(MIN_TEXT_WIDTH, Math.floor(width * 0.6));
-    this.#maxLevels = Math.max(1, Math.floor((width - this.#idWidth - this.#numberWidth - 3 - text) / LEVEL_WIDTH));
-  }
+  const gutter = (place: GutterPlace) => {
+    const text = gutterText(place, maxLevels, glyphs);
+    return styled(place.isOnPath ? "leaf" : "dim", place.level === 0 ? `${text} ` : text);
+  };
 
-  *lines(): Generator<Line, void, void> {
-    this.#measure();
-    for (const row of this.#printed) yield "at" in row ? this.#rowLine(row) : this.#omittedLine(row);
-  }
-
-  #idOf(at: number): string {
-    const id = this.#rows[at]?.id ?? "";
-    return this.#ids.get(id) ?? id;
-  }
-
-  #rowLine(visible: VisibleRow): Line {
-    const { glyphs, width, time } = this.#options;
-    const row = this.#rows[visible.at];
+  const rowLine = (visible: VisibleRow): Line => {
+    const row = rows[visible.at];
     if (row === undefined) return [];
+    const number = numbers.get(visible.at);
+    const label = labels.get(row.id);
     const left: Line = [
-      styled("dim", padEnd(this.#idOf(visible.at), this.#idWidth)),
-      styled("label", this.#number(visible.at)),
-      ...this.#gutter(visible),
+      styled("dim", padEnd(shortId(row.id), idWidth)),
+      styled("label", ` ${padEnd(number === undefined ? "" : `~${number}`, numberWidth)}`),
+      gutter(visible),
       ...(time === undefined ? [] : [styled("dim", `${time(row.createdAtMs)} `)]),
-      ...this.#badges(row),
+      ...(label === undefined ? [] : [styled("label", `[${label}] `)]),
+      ...(row.isError ? [styled("error", `${glyphs.error} `)] : []),
     ];
-    const leafMarks = (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${glyphs.arrow} ${name}`));
+    const leafMarks = (leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${glyphs.arrow} ${name}`));
     const right: Line = [...branchCount(visible.branches, glyphs), ...leafMarks];
     const own = rowText(row, roomBeside(left, right, width), glyphs.ellipsis);
     return fitMiddle(left, visible.group === null ? own : groupText(visible.group, own), right, width, glyphs.ellipsis);
-  }
+  };
 
-  #number(at: number): string {
-    const number = this.#numbers.get(at);
-    return ` ${padEnd(number === undefined ? "" : `~${number}`, this.#numberWidth)}`;
-  }
-
-  #gutter(place: GutterPlace): Line {
-    const text = gutterText(place, this.#maxLevels, this.#options.glyphs);
-    return [styled(place.isOnPath ? "leaf" : "dim", place.level === 0 ? `${text} ` : text)];
-  }
-
-  #badges(row: OutlineRow): Line {
-    const label = this.#labels.get(row.id);
-    const badge = label === undefined ? [] : [styled("label", `[${label}] `)];
-    return row.isError ? [...badge, styled("error", `${this.#options.glyphs.error} `)] : badge;
-  }
-
-  #isTyped(at: number): boolean {
-    const row = this.#rows[at];
-    return row !== undefined && isTyped(row);
-  }
-
-  #omittedLine({ omitted, place }: OmittedRows): Line {
-    const { glyphs, width } = this.#options;
-    const fromUser = omitted.filter((at) => this.#isTyped(at)).length;
+  const omittedLine = ({ omitted, place }: OmittedRows): Line => {
+    const fromUser = omitted.filter((at) => rows[at] !== undefined && isTyped(rows[at])).length;
     const detail = fromUser === 0 ? "" : `, ${fromUser} from the user`;
-    const space = " ".repeat(this.#idWidth + 1 + this.#numberWidth);
-    return fitLine(
-      [
-        space,
-        ...this.#gutter(place),
-        styled("dim", `${glyphs.ellipsis} ${counted(omitted.length, "more entry", "more entries")}${detail} (--full)`),
-      ],
-      width,
-      glyphs.ellipsis,
-    );
-  }
+    const text = `${glyphs.ellipsis} ${counted(omitted.length, "more entry", "more entries")}${detail} (--full)`;
+    return fitLine([" ".repeat(idWidth + 1 + numberWidth), gutter(place), styled("dim", text)], width, glyphs.ellipsis);
+  };
+
+  for (const row of printed) yield "at" in row ? rowLine(row) : omittedLine(row);
 }
 
 /** Minimum length of a short id. */
