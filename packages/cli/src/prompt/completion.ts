@@ -10,26 +10,32 @@ export interface Completion {
   readonly help: string;
 }
 
-/** Commands and arguments that can be completed. */
-export interface CompletionSource {
-  /** `name` has no slash; `args` is the usage of the arguments, empty if there are none. */
-  readonly commands: readonly { readonly name: string; readonly args: string; readonly help: string }[];
-  /** Completions of the arguments typed after a command and a space, best first. */
-  readonly argumentsOf?: (command: string, typed: string) => readonly Completion[];
+/** A command that can be completed. */
+export interface CompletedCommand {
+  /** Without the slash. */
+  readonly name: string;
+  /** The usage of its arguments; empty if there are none. */
+  readonly args: string;
+  readonly help: string;
+  /** Its possible arguments. */
+  readonly values?: readonly string[];
 }
 
 const COMMAND = /^\/(\S*)(\s+)?/;
 
 /**
  * Completions of a slash command at the cursor: names that start with the typed text, then names that contain it, each in
- * the order of the source; after the name, the completions of its arguments. Empty for other text and for several lines.
+ * the order of the commands; after the name, the arguments that start with what was typed. Empty for other text and for several lines.
  */
-export function findCompletions(text: string, cursor: number, source: CompletionSource): readonly Completion[] {
+export function findCompletions(text: string, cursor: number, commands: readonly CompletedCommand[]): readonly Completion[] {
   const [head, name = ""] = COMMAND.exec(text) ?? [];
   if (head === undefined || text.includes("\n") || cursor === 0) return [];
-  if (cursor <= name.length + 1) return completeNames(text.slice(1, cursor).toLowerCase(), source);
-  const isKnown = source.commands.some((command) => command.name === name);
-  return cursor >= head.length && isKnown ? (source.argumentsOf?.(name, text.slice(head.length, cursor)) ?? []) : [];
+  if (cursor <= name.length + 1) return completeNames(text.slice(1, cursor).toLowerCase(), commands);
+  if (cursor < head.length) return [];
+  const { values = [], help = "" } = commands.find((command) => command.name === name) ?? {};
+  const typed = text.slice(head.length, cursor);
+  const fitting = values.filter((value) => value.startsWith(typed.toLowerCase()) && value !== typed);
+  return fitting.map((value) => ({ insert: value, display: value, help }));
 }
 
 /**
@@ -47,7 +53,7 @@ export function applyCompletion(editor: Editor, completion: Completion): Editor 
   return { ...editor, text: whole, cursor: snapToGrapheme(whole, from + completion.insert.length), column: null };
 }
 
-function completeNames(typed: string, { commands }: CompletionSource): readonly Completion[] {
+function completeNames(typed: string, commands: readonly CompletedCommand[]): readonly Completion[] {
   const rank = (name: string) => (name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(typed) ? 2 : 3);
   return commands
     .map((command) => ({ command, rank: rank(command.name.toLowerCase()) }))

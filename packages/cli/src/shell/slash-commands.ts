@@ -1,13 +1,9 @@
 import { THINKING_LEVELS } from "../config/schema.js";
-import type { CompletionSource } from "../prompt/completion.js";
+import type { CompletedCommand } from "../prompt/completion.js";
 
 /** A slash command; completion, `/help` and the docs use it. */
-interface SlashCommand<Name extends string> {
+interface SlashCommand<Name extends string> extends CompletedCommand {
   readonly name: Name;
-  readonly args: string;
-  readonly help: string;
-  /** Possible arguments, for completion. */
-  readonly values?: readonly string[];
   /** True if it can run during a reply. */
   readonly whileBusy?: boolean;
 }
@@ -47,16 +43,6 @@ export type SlashName = (typeof SLASH_COMMANDS)[number]["name"];
 function slashCommands<const Name extends string>(commands: readonly SlashCommand<Name>[]): readonly SlashCommand<Name>[] {
   return commands;
 }
-
-/** Completions for the prompt: commands and their known arguments. */
-export const COMPLETIONS: CompletionSource = {
-  commands: SLASH_COMMANDS,
-  argumentsOf: (command, typed) => {
-    const { values = [], help = "" } = SLASH_COMMANDS.find(({ name }) => name === command) ?? {};
-    const fitting = values.filter((value) => value.startsWith(typed.toLowerCase()) && value !== typed);
-    return fitting.map((value) => ({ insert: value, display: value, help }));
-  },
-};
 
 /** A typed line, parsed. */
 type ParsedLine =

@@ -4,7 +4,7 @@ import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
 import type { AskedQuestion, ShellEvent, ShellModel, ShellResult, ShellStep } from "./model.js";
-import { COMPLETIONS, parseLine, SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
+import { parseLine, SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
 
 /** The second of two presses must come within this time. */
 const DOUBLE_PRESS_MS = 1500;
@@ -150,7 +150,7 @@ function editPrompt(model: ShellModel, event: TerminalEvent): ShellStep {
 }
 
 function setEditor(model: ShellModel, editor: ShellModel["editor"]): ShellStep {
-  const completions = findCompletions(editor.text, editor.cursor, COMPLETIONS);
+  const completions = findCompletions(editor.text, editor.cursor, SLASH_COMMANDS);
   return withoutEffects({ ...model, editor, completions, chosen: 0, notice: null, lastPress: null });
 }
 

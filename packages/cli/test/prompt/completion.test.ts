@@ -1,22 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { applyCompletion, type CompletionSource, findCompletions } from "../../src/prompt/completion.js";
+import { applyCompletion, type CompletedCommand, findCompletions } from "../../src/prompt/completion.js";
 import { marked, shown } from "./typing.js";
 
-const SOURCE: CompletionSource = {
-  commands: [
-    { name: "retree", args: "", help: "again" },
-    { name: "trees", args: "", help: "all of them" },
-    { name: "tree", args: "", help: "the navigator" },
-    { name: "label", args: "<text>", help: "name this place" },
-  ],
-  argumentsOf: (command, typed) =>
-    ["alpha", "beta"].filter((name) => name.startsWith(typed)).map((name) => ({ insert: name, display: name, help: command })),
-};
+const COMMANDS: readonly CompletedCommand[] = [
+  { name: "retree", args: "", help: "again" },
+  { name: "trees", args: "", help: "all of them" },
+  { name: "tree", args: "", help: "the navigator" },
+  { name: "label", args: "<text>", help: "name this place", values: ["alpha", "beta"] },
+];
 
 /** What is offered where the cursor is marked. */
-function offered(text: string, source = SOURCE): readonly string[] {
+function offered(text: string): readonly string[] {
   const { text: whole, cursor } = marked(text);
-  return findCompletions(whole, cursor, source).map((one) => one.display);
+  return findCompletions(whole, cursor, COMMANDS).map((one) => one.display);
 }
 
 describe("completions", () => {
@@ -35,13 +31,11 @@ describe("completions", () => {
     ["/label |", ["alpha", "beta"]],
     ["/label  a|", ["alpha"]],
     ["/label a| x", ["alpha"]],
+    ["/label alpha|", []],
+    ["/tree a|", []],
     ["/other a|", []],
   ])("of %s are %j", (text, expected) => {
     expect(offered(text)).toEqual(expected);
-  });
-
-  it("has none for arguments without a source", () => {
-    expect(offered("/label a|", { commands: SOURCE.commands })).toEqual([]);
   });
 });
 
@@ -60,7 +54,7 @@ describe("completing", () => {
 
   it("inserts the completion", () => {
     const editor = marked("/lab|");
-    const [first] = findCompletions(editor.text, editor.cursor, SOURCE);
+    const [first] = findCompletions(editor.text, editor.cursor, COMMANDS);
     expect(first && shown(applyCompletion(editor, first))).toBe("/label |");
   });
 });

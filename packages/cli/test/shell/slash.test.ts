@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { findCompletions } from "../../src/prompt/completion.js";
-import { COMPLETIONS, SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
+import { SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
 import { commandLineOf } from "../../src/shell/slash-run.js";
 import { DrivenShell } from "./driven.js";
 
@@ -189,7 +189,7 @@ describe("slash commands on a store", () => {
 });
 
 describe("completion after a command", () => {
-  const offered = (text: string) => findCompletions(text, text.length, COMPLETIONS).map(({ insert }) => insert);
+  const offered = (text: string) => findCompletions(text, text.length, SLASH_COMMANDS).map(({ insert }) => insert);
 
   test("offers known arguments", () => {
     expect(offered("/thinking ")).toEqual(["off", "minimal", "low", "medium", "high"]);
