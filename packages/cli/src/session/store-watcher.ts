@@ -1,4 +1,5 @@
 import type { SessionId, Store } from "@bough/session-core";
+import { NewestOnly } from "./typed-search.js";
 
 /**
  * Calls `onChange` after another process has written to the store, or to this session of it; not after writes of this process. While a
@@ -6,24 +7,12 @@ import type { SessionId, Store } from "@bough/session-core";
  * not reject.
  */
 export function watchStore(store: Store, onChange: () => Promise<void>, sessionId?: SessionId): () => void {
-  let isRunning = false;
-  let isBehind = false;
-  let isOver = false;
-  const run = async () => {
-    isRunning = true;
-    do {
-      isBehind = false;
-      await onChange();
-    } while (isBehind && !isOver);
-    isRunning = false;
-  };
+  const calls = new NewestOnly<void>(onChange);
   const end = store.onChange(({ sessionIds }) => {
-    if (sessionId !== undefined && sessionIds?.includes(sessionId) === false) return;
-    if (isRunning) isBehind = true;
-    else void run();
+    if (sessionId === undefined || sessionIds?.includes(sessionId) !== false) calls.start();
   });
   return () => {
-    isOver = true;
+    calls.end();
     end();
   };
 }
