@@ -4,7 +4,7 @@ import type { EntryId, Session, SessionContext } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
 import type { PresetName } from "../config/presets.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type ItemColumn, itemLines } from "../format/table.js";
 import { compactionSettings, withCompactor } from "../session/compactor.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
 import { barText } from "../terminal/glyphs.js";
@@ -69,13 +69,8 @@ function requestToJson(request: PreparedRequest, window: WindowChoice): Readonly
   return { window, use, fits, changes: done.changes, thinking, reportedCache: cache.reported, entries };
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "request" },
-  { heading: "tokens", align: "right" },
-  { heading: "of window", align: "right" },
-  { heading: "", optional: true },
-  { heading: "", optional: true, shrinksTo: 10 },
-];
+/** A part of a request, and a note on it. */
+type RequestRow = readonly [name: string, tokens: number, note?: string];
 
 /** Width of the bar of a full context window, in columns. */
 const BAR = 20;
@@ -86,29 +81,30 @@ async function renderRequest(
   { use, fits, done, thinking, cache, messages }: PreparedRequest,
   window: WindowChoice,
 ): Promise<readonly Line[]> {
-  const row = (name: string, tokens: number, note = ""): readonly Line[] => [
-    [name],
-    [count(tokens)],
-    [`${((100 * tokens) / use.windowTokens).toFixed(1)} %`],
-    [styled("summary", barText(tokens / use.windowTokens, BAR, out.glyphs))],
-    [styled("dim", note)],
+  const shareOf = (tokens: number) => tokens / use.windowTokens;
+  const columns: readonly ItemColumn<RequestRow>[] = [
+    { heading: "request", cell: ([name]) => [name] },
+    { heading: "tokens", align: "right", cell: ([, tokens]) => [count(tokens)] },
+    { heading: "of window", align: "right", cell: ([, tokens]) => [`${(100 * shareOf(tokens)).toFixed(1)} %`] },
+    { heading: "", optional: true, cell: ([, tokens]) => [styled("summary", barText(shareOf(tokens), BAR, out.glyphs))] },
+    { heading: "", optional: true, shrinksTo: 10, cell: ([, , note = ""]) => [styled("dim", note)] },
   ];
-  const rows = [
-    row("system", use.systemTokens),
-    ...(use.toolTokens === 0 ? [] : [row("tools", use.toolTokens)]),
-    row("messages", use.messageTokens, counted(messages.length, "message")),
-    row("total", use.totalTokens, use.source === "reported" ? "from the usage that the provider reported" : ""),
-    row(
+  const rows: readonly RequestRow[] = [
+    ["system", use.systemTokens],
+    ...(use.toolTokens === 0 ? [] : [["tools", use.toolTokens] as const]),
+    ["messages", use.messageTokens, counted(messages.length, "message")],
+    ["total", use.totalTokens, use.source === "reported" ? "from the usage that the provider reported" : ""],
+    [
       "threshold",
       use.thresholdTokens,
       use.totalTokens > use.thresholdTokens ? "exceeded: an agent would compact now" : "compaction starts above it",
-    ),
-    row("limit", use.limitTokens),
+    ],
+    ["limit", use.limitTokens],
   ];
   return [
     [],
     [styled("dim", "window: "), describeWindow(window)],
-    ...(await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)),
+    ...(await itemLines(out, columns, rows)),
     ...done.changes.map((change): Line => [styled("bold", "changed: "), describeChange(change)]),
     ...thinking.leftOut.map(
       ({ blocks, because }): Line => [styled("bold", "left out: "), `${counted(blocks, "thinking block")}: ${LEFT_OUT_REASONS[because]}`],

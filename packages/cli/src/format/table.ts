@@ -4,7 +4,7 @@ import { loadWidthsFor } from "../terminal/width.js";
 import { pathEnd } from "./path.js";
 
 /** A column of a table. */
-export interface Column {
+interface Column {
   readonly heading: string;
   readonly align?: "left" | "right";
   /** Minimum width; a column with it shrinks if the table is too wide, and further if nothing else makes it fit. */
@@ -40,10 +40,19 @@ export async function tableLines(
   return fitTable(columns, rows, width, ellipsis);
 }
 
+/** The lines of a table with a row for each item, in the width of the output. */
+export async function itemLines<Item>(
+  out: Printer,
+  columns: readonly ItemColumn<Item>[],
+  items: readonly Item[],
+): Promise<readonly Line[]> {
+  const rows = await Promise.all(items.map((item) => Promise.all(columns.map(({ cell }) => cell(item, out)))));
+  return tableLines(columns, rows, out.width, out.glyphs.ellipsis);
+}
+
 /** Prints a row for each item, in the width of the output. */
 export async function printTable<Item>(out: Printer, columns: readonly ItemColumn<Item>[], items: readonly Item[]): Promise<void> {
-  const rows = await Promise.all(items.map((item) => Promise.all(columns.map(({ cell }) => cell(item, out)))));
-  for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) {
+  for (const line of await itemLines(out, columns, items)) {
     out.line(...line);
     await out.pump();
   }

@@ -3,7 +3,7 @@ import { withoutNamedForks } from "@bough/session-core/engine";
 import { count, counted } from "@bough/session-core/view";
 import { CommandError } from "../errors.js";
 import { shortDirectory } from "../format/path.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type ItemColumn, itemLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
@@ -80,32 +80,28 @@ export async function resolveSession(store: Store, io: Io, out: Printer, name: s
   }
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "", align: "right" },
-  { heading: "id" },
-  { heading: "title", shrinksTo: 16 },
-  { heading: "fork of", optional: true },
-  { heading: "entries", align: "right", optional: true },
-  { heading: "active", align: "right" },
-  { heading: "directory", shrinksTo: 8, isPath: true, optional: true },
-];
-
 async function printSessions(store: Store, io: Io, out: Printer, candidates: readonly SessionRecord[], others: number): Promise<void> {
-  const rows: (readonly Line[])[] = [];
-  for (const [at, record] of candidates.entries()) {
-    rows.push([
-      [styled("dim", String(at + 1))],
-      [styled("label", await shortSessionId(store, record.id, out))],
-      [sessionTitle(record)],
-      [record.parent === null ? "" : await shortSessionId(store, record.parent.sessionId, out)],
-      [count(record.entryCount)],
-      [age(record.activeAtMs, io.now())],
-      [styled("dim", shortDirectory(record.cwd ?? "", io.home))],
-    ]);
-  }
-  const isForked = candidates.some(({ parent }) => parent !== null);
-  const shown = <T>(cells: readonly T[]) => cells.filter((_, at) => isForked || COLUMNS[at]?.heading !== "fork of");
-  for (const line of await tableLines(shown(COLUMNS), rows.map(shown), out.width, out.glyphs.ellipsis)) await out.note(...line);
+  const forkColumn: ItemColumn<SessionRecord> = {
+    heading: "fork of",
+    optional: true,
+    cell: async ({ parent }) => [parent === null ? "" : await shortSessionId(store, parent.sessionId, out)],
+  };
+  const columns: readonly ItemColumn<SessionRecord>[] = [
+    { heading: "", align: "right", cell: (record) => [styled("dim", String(candidates.indexOf(record) + 1))] },
+    { heading: "id", cell: async ({ id }) => [styled("label", await shortSessionId(store, id, out))] },
+    { heading: "title", shrinksTo: 16, cell: (record) => [sessionTitle(record)] },
+    ...(candidates.some(({ parent }) => parent !== null) ? [forkColumn] : []),
+    { heading: "entries", align: "right", optional: true, cell: ({ entryCount }) => [count(entryCount)] },
+    { heading: "active", align: "right", cell: ({ activeAtMs }) => [age(activeAtMs, io.now())] },
+    {
+      heading: "directory",
+      shrinksTo: 8,
+      isPath: true,
+      optional: true,
+      cell: ({ cwd }) => [styled("dim", shortDirectory(cwd ?? "", io.home))],
+    },
+  ];
+  for (const line of await itemLines(out, columns, candidates)) await out.note(...line);
   if (others > 0) await out.note(styled("dim", `and ${count(others)} more`));
 }
 
