@@ -88,12 +88,23 @@ async function replaced(folder, fill) {
   renameSync(next, join(folder, "dist"));
 }
 
-function declarations(folder, outDir) {
+/**
+ * Writes the declarations of a package. An import of declarations that are not installed with it is marked, so that a program without
+ * `skipLibCheck` compiles; where they are missing, their types are `any`. `hasTypes`: whether those of this package are installed.
+ */
+function declarations(folder, outDir, hasTypes) {
   const record = join(outDir, ".tsbuildinfo");
   execFileSync(process.execPath, [TSC, "-p", folder, "--outDir", outDir, "--tsBuildInfoFile", record], { stdio: "inherit" });
   // It speaks of this folder only, and has no place in a package.
   rmSync(record);
+  for (const file of filesBelow(outDir, ".d.ts")) {
+    const text = readFileSync(file, "utf8");
+    const marked = text.replace(IMPORT, (line, from) => (hasTypes(from) ? line : `// @ts-ignore\n${line}`));
+    if (marked !== text) writeFileSync(file, marked);
+  }
 }
+
+const IMPORT = /^(?:import|export) .*from "(?!\.|node:)(.*)";$/gm;
 
 function filesBelow(folder, ending) {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -145,12 +156,13 @@ async function library(name) {
   const manifest = manifestOf(name);
   const entries = [...entriesOf(manifest), ...(THREADS[name] ?? []).map((file) => `src/${file}.ts`)];
   const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const isInstalled = (id) => installed.some((other) => id === other || id.startsWith(`${other}/`));
   await replaced(folder, async (outdir) => {
-    declarations(folder, outdir);
+    declarations(folder, outdir, (id) => isInstalled(id) && manifest.devDependencies?.[`@types/${id}`] === undefined);
     const modules = await bundle({
       input: Object.fromEntries(entries.map((entry) => [entry.slice("src/".length, -".ts".length), join(folder, entry)])),
       outdir,
-      external: (id) => installed.some((other) => id === other || id.startsWith(`${other}/`)),
+      external: isInstalled,
       together: manifest.exports["."] === undefined ? {} : { library: ["src/index.ts"] },
       output: { sourcemap: true },
     });
