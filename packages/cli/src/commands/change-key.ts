@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 import { openWithAskedKey, readKey, readNewKey } from "../session/store-key.js";
 import { fileAt, locateStore, type StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
-import type { Command, CommonOptions, Invocation } from "./command.js";
+import type { Command, Invocation } from "./command.js";
 
 /** `bough lock`: encrypts the store with a new key. */
 export const runLock: Command = async (invocation) => {
@@ -71,7 +71,7 @@ async function openAndClose({ address }: StoreLocation, key?: string): Promise<v
 }
 
 async function change(
-  { out, options }: Invocation<CommonOptions>,
+  { out, options }: Invocation,
   { address, name }: StoreLocation,
   keys: { readonly key?: string; readonly newKey?: string },
   result: string,

@@ -15,16 +15,16 @@ export interface CommonOptions {
 }
 
 /** One call of a command. */
-export interface Invocation<O extends CommonOptions = CommonOptions> {
+export interface Invocation<O extends object = object> {
   readonly io: Io;
   readonly out: Printer;
   /** The arguments after the name of the command, without options; undefined: the argument was not given. */
   readonly args: readonly (string | undefined)[];
-  readonly options: O;
+  readonly options: CommonOptions & O;
 }
 
-/** Runs a command. Throws only errors that exit-codes.ts lists. */
-export type Command<O extends CommonOptions = CommonOptions> = (invocation: Invocation<O>) => Promise<void>;
+/** Runs a command; `O`: its own options. Throws only errors that exit-codes.ts lists. */
+export type Command<O extends object = object> = (invocation: Invocation<O>) => Promise<void>;
 
 /** Checks a required argument. @throws {UsageError} it is empty. */
 export function requireArgument(value: string | undefined): string {

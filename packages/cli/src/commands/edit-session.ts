@@ -6,14 +6,10 @@ import { resolveEntry, resolveSession, sessionName, shortSessionId } from "../se
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
 import { styled } from "../terminal/line.js";
-import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
-
-interface RenameOptions extends CommonOptions {
-  readonly remove?: boolean;
-}
+import { type Command, confirm, requireArgument } from "./command.js";
 
 /** `bough rename`: sets or removes the title of a session. */
-export const runRename: Command<RenameOptions> = async ({ io, out, args: [name, ...words], options }) => {
+export const runRename: Command<{ readonly remove?: boolean }> = async ({ io, out, args: [name, ...words], options }) => {
   const title = words.join(" ").trim();
   if ((title === "") === (options.remove !== true)) throw new UsageError("Give a title or --remove.");
   await withStore(io, options.store, "change", async (store) => {
@@ -25,12 +21,8 @@ export const runRename: Command<RenameOptions> = async ({ io, out, args: [name, 
   });
 };
 
-interface ArchiveOptions extends CommonOptions {
-  readonly undo?: boolean;
-}
-
 /** `bough archive`: archives or unarchives a session. Lists omit archived sessions. */
-export const runArchive: Command<ArchiveOptions> = async ({ io, out, args: [name], options }) => {
+export const runArchive: Command<{ readonly undo?: boolean }> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const { id } = await resolveSession(store, io, out, requireArgument(name));
     await store.archiveSession(id, options.undo !== true);
@@ -40,13 +32,8 @@ export const runArchive: Command<ArchiveOptions> = async ({ io, out, args: [name
   });
 };
 
-interface ForkCommandOptions extends CommonOptions {
-  readonly at?: string;
-  readonly title?: string;
-}
-
 /** `bough fork`: copies a path into a new session. */
-export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [name], options }) => {
+export const runFork: Command<{ readonly at?: string; readonly title?: string }> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
     const at = options.at === undefined ? undefined : (await afterResults(session, await resolveEntry(session, out, options.at))).id;
@@ -58,12 +45,8 @@ export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [nam
   });
 };
 
-interface DeleteOptions extends CommonOptions {
-  readonly yes?: boolean;
-}
-
 /** `bough delete`: deletes a session and the sessions of its subagents, after a confirmation. */
-export const runDelete: Command<DeleteOptions> = async ({ io, out, args: [name], options }) => {
+export const runDelete: Command<{ readonly yes?: boolean }> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const record = await resolveSession(store, io, out, requireArgument(name));
     const subagents = await listSubagents(store, record.id);

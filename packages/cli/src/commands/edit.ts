@@ -9,14 +9,10 @@ import { toFileName } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import { runProgram } from "../terminal/run-program.js";
-import type { Command, CommonOptions } from "./command.js";
-
-interface EditOptions extends CommonOptions {
-  readonly branch?: string;
-}
+import type { Command } from "./command.js";
 
 /** `bough edit`: opens an entry or a branch as Markdown in the editor of the user. The file is a copy; nothing of it is stored. */
-export const runEdit: Command<EditOptions> = async ({ io, out, args: [name, entryName], options }) => {
+export const runEdit: Command<{ readonly branch?: string }> = async ({ io, out, args: [name, entryName], options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const { session, record } = await chooseSession(store, io, out, name, "store");
     const entry = entryName === undefined ? undefined : await session.resolve(entryName);

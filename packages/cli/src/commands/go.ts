@@ -6,7 +6,7 @@ import { resolveEntry, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { type Command, type CommonOptions, requireArgument } from "./command.js";
+import { type Command, requireArgument } from "./command.js";
 import type { GoWithSummaryOptions } from "./go-with-summary.js";
 
 interface GoOptions extends GoWithSummaryOptions {
@@ -44,12 +44,8 @@ function checkOptions({ summarize, focus, label, model, baseUrl, apiKeyEnv, extr
     throw new UsageError("--focus, --label, --preset, --window, --extract and the model options need --summarize.");
 }
 
-interface UndoOptions extends CommonOptions {
-  readonly redo?: boolean;
-}
-
 /** `bough undo`: undoes the last move of the leaf, or redoes it with `--redo`. */
-export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], options }) => {
+export const runUndo: Command<{ readonly redo?: boolean }> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, name, "directory");

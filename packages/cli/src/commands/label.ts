@@ -5,14 +5,10 @@ import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { type Command, type CommonOptions, requireArgument } from "./command.js";
-
-interface LabelOptions extends CommonOptions {
-  readonly remove?: boolean;
-}
+import { type Command, requireArgument } from "./command.js";
 
 /** `bough label`: sets, prints or removes the label of an entry. The leaf does not move. */
-export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, entryName, ...words], options }) => {
+export const runLabel: Command<{ readonly remove?: boolean }> = async ({ io, out, args: [name, entryName, ...words], options }) => {
   const text = words.length === 0 ? undefined : words.join(" ");
   if (text !== undefined && options.remove === true) throw new UsageError("Give a text or --remove, not both.");
   if (text?.trim() === "") throw new UsageError("The label is empty. Give a text, or --remove to remove the label.");

@@ -45,12 +45,8 @@ function renderViolation({ rule, sessionId, entryId, message }: Violation): Line
   return [styled("error", rule), location === "" ? "" : `  ${location}`, `  ${message}`];
 }
 
-interface BackupCommandOptions extends CommonOptions {
-  readonly dryRun?: boolean;
-}
-
 /** `bough backup`: copies the store to a new file. Other processes can use the store meanwhile. */
-export const runBackup: Command<BackupCommandOptions> = async ({ io, out, args: [file], options }) => {
+export const runBackup: Command<{ readonly dryRun?: boolean }> = async ({ io, out, args: [file], options }) => {
   const path = resolve(io.cwd, requireArgument(file));
   await requireFile(io, options, ({ server, schema }) => `pg_dump --format=custom --schema=${schema} --file=${quotePath(path)} ${server}`);
   await withStore(io, options.store, "read", async (store, { name: place }) => {
@@ -102,13 +98,8 @@ export async function requireFile(io: Io, options: CommonOptions, command: (stor
   throw new CommandError("NOT_ON_SERVER", `The store is on a server, which does this itself: ${line}. Nothing was done.`);
 }
 
-interface RestoreCommandOptions extends CommonOptions {
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-}
-
 /** `bough restore`: replaces the store by a backup, after a confirmation. The old store is renamed and kept. */
-export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args: [file], options }) => {
+export const runRestore: Command<{ readonly yes?: boolean; readonly dryRun?: boolean }> = async ({ io, out, args: [file], options }) => {
   const backup = resolve(io.cwd, requireArgument(file));
   const path = await requireFile(io, options, ({ server }) => `pg_restore --clean --if-exists --dbname=${server} ${quotePath(backup)}`);
   const { key, content } = await readBackup(io, backup, await keyOfStore(io, fileAt(path)));

@@ -2,10 +2,10 @@ import { type ListedPrice, PRICES_DATE, PRICES_SOURCE, PriceList } from "@bough/
 import { loadConfig } from "../config/config-file.js";
 import { type ItemColumn, printTable } from "../format/table.js";
 import { styled } from "../terminal/line.js";
-import type { Command, CommonOptions } from "./command.js";
+import type { Command } from "./command.js";
 
 /** `bough prices`: prints the prices by which costs are estimated. */
-export const runPrices: Command<CommonOptions> = async ({ io, out, args: [name], options }) => {
+export const runPrices: Command = async ({ io, out, args: [name], options }) => {
   const prices = new PriceList((await loadConfig(io)).prices);
   const rows = choosePrices(prices, name);
   if (options.json === true) return out.json({ date: PRICES_DATE, source: PRICES_SOURCE, prices: rows.map(toJson) });

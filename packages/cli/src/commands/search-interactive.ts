@@ -6,7 +6,7 @@ import type { NavigatorOpening } from "../navigator/navigator.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { runScreen } from "../tui/run-screen.js";
-import type { CommonOptions, Invocation } from "./command.js";
+import type { Invocation } from "./command.js";
 import { navigateUntilDone, printEnd } from "./tree-interactive.js";
 
 /**
@@ -14,7 +14,7 @@ import { navigateUntilDone, printEnd } from "./tree-interactive.js";
  * finder; a move of the leaf ends both.
  */
 export async function searchInteractively(
-  { io, out, options }: Invocation<CommonOptions & { readonly session?: string }>,
+  { io, out, options }: Invocation<{ readonly session?: string }>,
   { query, limit: _limit, ...conditions }: SearchRequest,
   described: string,
 ): Promise<void> {

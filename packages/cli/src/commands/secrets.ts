@@ -11,12 +11,8 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { shortIds } from "../tree/print-tree.js";
-import type { Command, CommonOptions } from "./command.js";
+import type { Command } from "./command.js";
 import { startProgress } from "./progress.js";
-
-interface SecretsOptions extends CommonOptions {
-  readonly check?: boolean;
-}
 
 /** The places of one secret in one entry. */
 interface EntrySecret extends SecretPlace {
@@ -34,7 +30,7 @@ interface SessionSecrets {
 }
 
 /** `bough secrets`: lists where the secrets of a session or of the store are, without showing them. */
-export const runSecrets: Command<SecretsOptions> = async ({ io, out, args: [name], options }) => {
+export const runSecrets: Command<{ readonly check?: boolean }> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const records =
       name === undefined ? await listSessions(store, { kind: "all", archived: "all" }) : [await resolveSession(store, io, out, name)];

@@ -16,14 +16,9 @@ import { withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import { SERVICE_MARK, type Service, serviceFor } from "../watch/service.js";
-import { type CommonOptions, confirm, type Invocation } from "./command.js";
+import { confirm, type Invocation } from "./command.js";
 
-interface ServiceOptions extends CommonOptions {
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-}
-
-type ServiceInvocation = Invocation<ServiceOptions>;
+type ServiceInvocation = Invocation<{ readonly yes?: boolean; readonly dryRun?: boolean }>;
 
 /** `bough sync --install`: shows the service for this system, and writes and starts it once the user has agreed. */
 export async function installService({ io, out, options }: ServiceInvocation): Promise<void> {

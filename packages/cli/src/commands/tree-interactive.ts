@@ -11,10 +11,10 @@ import { withStore } from "../session/open-store.js";
 import type { Io, Terminal } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import type { CommonOptions, Invocation } from "./command.js";
+import type { Invocation } from "./command.js";
 
 /** `bough tree [SESSION] [ENTRY] -i`: opens the navigator, at an entry if one is named, then prints its result. */
-export async function navigateTree({ io, out, args, options }: Invocation<CommonOptions>): Promise<void> {
+export async function navigateTree({ io, out, args, options }: Invocation): Promise<void> {
   const { terminal } = io;
   if (terminal === undefined)
     throw new CommandError("NO_TERMINAL", "The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
