@@ -2,7 +2,7 @@ import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
 import { errorLine } from "../format/error-text.js";
 import { readOutline } from "../session/paging.js";
-import { HeldReplies, watchStore } from "../session/store-watcher.js";
+import { StoreWatcher } from "../session/store-watcher.js";
 import { loadWidthsFor } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorDispatch, NavigatorTree, NavigatorWorld } from "./model.js";
@@ -24,8 +24,7 @@ export class SessionWatcher {
   readonly #world: NavigatorWorld;
   readonly #dispatch: NavigatorDispatch;
   #timer: NodeJS.Timeout | undefined;
-  #endWatch: () => void = () => undefined;
-  readonly #held: HeldReplies;
+  readonly #changes: StoreWatcher;
   #lastSeq = 0;
   /** The state beside the rows (labels, leaves and so on) at the last read, as JSON. */
   #marks = "";
@@ -35,7 +34,7 @@ export class SessionWatcher {
   constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
     this.#world = world;
     this.#dispatch = dispatch;
-    this.#held = new HeldReplies(world.store, () => world.io.now());
+    this.#changes = new StoreWatcher(world.store, () => world.io.now());
   }
 
   /**
@@ -43,10 +42,8 @@ export class SessionWatcher {
    * and then the rest in pages, with the event loop free between them.
    */
   async load(entries: number, screenRows: number): Promise<void> {
-    const { store, session } = this.#world;
     // Changes while the tree is read are read after it.
-    this.#endWatch = watchStore(store, () => this.poll(), session.id);
-    this.#held.start(() => void this.poll());
+    this.#changes.start(() => this.poll(), this.#world.session.id);
     await this.#reads.run(() => this.#loadOrEnd(entries, screenRows));
   }
 
@@ -86,7 +83,7 @@ export class SessionWatcher {
 
   async #treeOf(index: TreeIndex): Promise<NavigatorTree> {
     const { session } = this.#world;
-    const [labels, leaves, held] = await Promise.all([session.labels.list(), session.leaves(), this.#held.read()]);
+    const [labels, leaves, held] = await Promise.all([session.labels.list(), session.leaves(), this.#changes.readHeld()]);
     const isHeld = held.has(session.id);
     await loadWidthsFor(labels.map(({ label }) => label));
     const { leafId, leafName } = session;
@@ -118,8 +115,7 @@ export class SessionWatcher {
   /** Ends watching. */
   end(): void {
     this.#isOver = true;
-    this.#endWatch();
-    this.#held.end();
+    this.#changes.end();
     clearInterval(this.#timer);
   }
 
@@ -136,7 +132,7 @@ export class SessionWatcher {
         readOutline(session, this.#lastSeq),
         session.labels.list(),
         session.leaves(),
-        this.#held.read(),
+        this.#changes.readHeld(),
       ]);
       const isHeld = held.has(session.id);
       const marks = marksAsJson(session.leafId, leaves, labels, isHeld);

@@ -2,7 +2,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import type { EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
 import { countAtMost, SerialQueue } from "@bough/session-core/engine";
 import { CONVERSATION_TYPES, isPrivate, isTyped } from "@bough/session-core/view";
-import type { HeldReplies } from "../session/store-watcher.js";
+import type { StoreWatcher } from "../session/store-watcher.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
 import { BranchShape } from "./branches.js";
@@ -22,7 +22,7 @@ export interface Block {
 /** The outline of a session that a server shows, read once and then continued. Row numbers count the entries from 0 and never change. */
 export class ServedSession {
   readonly session: Session;
-  readonly #held: HeldReplies;
+  readonly #watcher: StoreWatcher;
   readonly #reads = new SerialQueue();
   readonly #showsPrivate: boolean;
   readonly index = new TreeIndex();
@@ -38,9 +38,9 @@ export class ServedSession {
   #lastSeq = 0;
   #shape: BranchShape | undefined;
 
-  constructor(session: Session, held: HeldReplies, { showsPrivate }: { readonly showsPrivate: boolean }) {
+  constructor(session: Session, watcher: StoreWatcher, { showsPrivate }: { readonly showsPrivate: boolean }) {
     this.session = session;
-    this.#held = held;
+    this.#watcher = watcher;
     this.#showsPrivate = showsPrivate;
   }
 
@@ -177,7 +177,7 @@ export class ServedSession {
     const { session } = this;
     await session.refresh();
     await this.#readRows();
-    const [record, labels, held] = await Promise.all([session.record(), session.labels.list(), this.#held.read()]);
+    const [record, labels, held] = await Promise.all([session.record(), session.labels.list(), this.#watcher.readHeld()]);
     this.#isHeld = held.has(session.id);
     this.#record = record;
     this.#labels = new Map(labels.map(({ entryId, label }) => [entryId, label]));

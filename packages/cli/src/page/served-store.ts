@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type EntryId, type Session, type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
 import { KeptSessions } from "../session/kept-sessions.js";
 import { listSubagents } from "../session/paging.js";
-import { HeldReplies, watchStore } from "../session/store-watcher.js";
+import { StoreWatcher } from "../session/store-watcher.js";
 import { NONE } from "../tree/tree-index.js";
 import { comparePage } from "./compare-page.js";
 import { LearningMasks } from "./learning-masks.js";
@@ -40,25 +40,23 @@ const LIST_PAUSE_MS = 1000;
 export class ServedStore {
   readonly #store: Store;
   readonly #options: ServedStoreOptions;
-  readonly #held: HeldReplies;
+  readonly #watcher: StoreWatcher;
   /** The sessions that lists choose from. The server itself writes none. */
   readonly #kept: KeptSessions;
   /** In the order of their last use. */
   readonly #opened = new Map<SessionId, Opened>();
   readonly #waiting = new Set<() => void>();
-  #endWatch: () => void = () => undefined;
 
   constructor(store: Store, options: ServedStoreOptions) {
     this.#store = store;
     this.#options = options;
-    this.#held = new HeldReplies(store, options.now);
+    this.#watcher = new StoreWatcher(store, options.now);
     this.#kept = new KeptSessions(store);
   }
 
   /** Watches the store, until `end`. Of a single session the outline is read at once, while the browser starts. `root`: that of the requests. */
   async start(root: string): Promise<void> {
-    this.#endWatch = watchStore(this.#store, async () => this.#wake());
-    this.#held.start(() => this.#wake());
+    this.#watcher.start(() => this.#wake());
     const { only } = this.#options;
     if (only === undefined) return;
     const { served } = await this.#open(await only.record(), root);
@@ -67,8 +65,7 @@ export class ServedStore {
   }
 
   end(): void {
-    this.#endWatch();
-    this.#held.end();
+    this.#watcher.end();
     this.#kept.end();
     this.#wake();
   }
@@ -113,7 +110,7 @@ export class ServedStore {
     const { only, withSecrets, now: _now, ...options } = this.#options;
     // A handle of its own: its leaf moves only by `update`.
     const session = await this.#store.openSession(id);
-    const served = new ServedSession(session, this.#held, { showsPrivate: options.private === true });
+    const served = new ServedSession(session, this.#watcher, { showsPrivate: options.private === true });
     const onLearned = () => {
       served.outdate();
       this.#wake();
@@ -158,7 +155,7 @@ export class ServedStore {
   }
 
   #listPage(query: URLSearchParams, root: string): AsyncIterable<string> {
-    return sessionListPage(this.#store, query, { ...this.#options, held: this.#held, kept: this.#kept, root });
+    return sessionListPage(this.#store, query, { ...this.#options, watcher: this.#watcher, kept: this.#kept, root });
   }
 
   /** Sends the version of a session whenever it changes, the first one at once. A client that reads slowly misses none but the last. */

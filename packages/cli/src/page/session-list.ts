@@ -11,7 +11,7 @@ import { type SessionsWorld, searchConditions, withTotals } from "../session/cho
 import type { KeptSessions } from "../session/kept-sessions.js";
 import { agentOf, sessionTitle } from "../session/names.js";
 import { sortSessions, toListedSession } from "../session/session-rows.js";
-import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
+import { BEING_WRITTEN, type StoreWatcher } from "../session/store-watcher.js";
 import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchConditions, type TypedQuery } from "../session/typed-filters.js";
 import { describeMatched, splitMatches, unfinishedQuery } from "../session/typed-text.js";
 import { bareDocument } from "./document.js";
@@ -41,7 +41,7 @@ const TIMES = [
 export interface SessionListOptions extends Pick<StepOptions, "prices" | "private"> {
   readonly withSecrets: boolean;
   readonly now: () => number;
-  readonly held: HeldReplies;
+  readonly watcher: StoreWatcher;
   readonly kept: KeptSessions;
   /** The path of the server's secret folder, with a slash at its end. */
   readonly root: string;
@@ -90,7 +90,7 @@ export async function* sessionListPage(
     all: query.has("all"),
   };
   const records = await options.kept.list({});
-  const list = new ListWriter(store, options, await options.held.read());
+  const list = new ListWriter(store, options, await options.watcher.readHeld());
   const found = await list.choose(records, conditions);
   const shown = conditions.all ? found.sessions : found.sessions.slice(0, FIRST_SESSIONS);
   const sessions = await list.write(shown, conditions);

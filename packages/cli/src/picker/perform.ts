@@ -18,7 +18,7 @@ import { hitPages, listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { readPrices } from "../session/prices.js";
 import { groupHitsBySession } from "../session/session-rows.js";
-import { HeldReplies, watchStore } from "../session/store-watcher.js";
+import { StoreWatcher } from "../session/store-watcher.js";
 import { asksForEntries, bothOf, parseTypedQuery } from "../session/typed-filters.js";
 import { NewestOnly } from "../session/typed-search.js";
 import { unfinishedQuery } from "../session/typed-text.js";
@@ -34,9 +34,9 @@ interface PickerWorld {
   readonly io: Pick<Io, "env" | "home" | "now">;
 }
 
-/** The same, with what is being written, the sessions that searches choose from, and the receiver of events. */
+/** The same, with its changes, the sessions that searches choose from, and the receiver of events. */
 interface WatchedWorld extends PickerWorld {
-  readonly held: HeldReplies;
+  readonly watcher: StoreWatcher;
   readonly kept: KeptSessions;
   readonly dispatch: ScreenHost<PickerEvent>["dispatch"];
 }
@@ -66,26 +66,22 @@ type ReadEffect = EffectOf<"list" | "models" | "preview" | "search">;
 export class PickerPerformer implements Performer<PickerEffect> {
   readonly #world: WatchedWorld;
   readonly #reads = new Map<string, NewestOnly<ReadEffect>>();
-  #endWatch: () => void = () => undefined;
 
   constructor(world: PickerWorld, { dispatch }: ScreenHost<PickerEvent>) {
-    this.#world = { ...world, dispatch, held: new HeldReplies(world.store, world.io.now), kept: new KeptSessions(world.store) };
+    this.#world = { ...world, dispatch, watcher: new StoreWatcher(world.store, world.io.now), kept: new KeptSessions(world.store) };
   }
 
   perform(effect: PickerEffect): void {
-    const { store, held, dispatch } = this.#world;
-    if (effect.kind === "watch") {
-      this.#endWatch = watchStore(store, async () => dispatch({ kind: "storeChanged" }));
-      held.start(() => dispatch({ kind: "storeChanged" }));
-    } else if (isRead(effect)) this.#readsOf(effect).start(effect);
+    const { watcher, dispatch } = this.#world;
+    if (effect.kind === "watch") watcher.start(() => dispatch({ kind: "storeChanged" }));
+    else if (isRead(effect)) this.#readsOf(effect).start(effect);
     else void performSafely(this.#world, effect, () => true);
   }
 
   /** Abandons what is read, and ends the watching of the store. */
   end(): void {
     for (const reads of this.#reads.values()) reads.end();
-    this.#endWatch();
-    this.#world.held.end();
+    this.#world.watcher.end();
     this.#world.kept.end();
   }
 
@@ -150,7 +146,7 @@ function filtersOf({ place }: PickerWorld, scope: Scope): readonly Pick<SessionF
 
 async function readSessions(world: WatchedWorld, { scope, round }: EffectOf<"list">, isNewest: () => boolean): Promise<void> {
   const filters = filtersOf(world, scope);
-  const held = await world.held.read();
+  const held = await world.watcher.readHeld();
   for (const [at, filter] of filters.entries()) {
     const asked = { ...filter, archived: "all", limit: SESSIONS_PER_PAGE } as const;
     for await (const { items: records, next } of pagesOf((cursor) => world.store.listSessions({ ...asked, cursor }))) {

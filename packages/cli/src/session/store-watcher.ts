@@ -1,22 +1,6 @@
 import type { SessionId, Store } from "@bough/session-core";
 import { NewestOnly } from "./typed-search.js";
 
-/**
- * Calls `onChange` after another process has written to the store, or to this session of it; not after writes of this process. While a
- * call runs, no other one starts; what was written meanwhile is one call after it. Returns a function that ends it. `onChange` must
- * not reject.
- */
-export function watchStore(store: Store, onChange: () => Promise<void>, sessionId?: SessionId): () => void {
-  const calls = new NewestOnly<void>(onChange);
-  const end = store.onChange(({ sessionIds }) => {
-    if (sessionId === undefined || sessionIds?.includes(sessionId) !== false) calls.start();
-  });
-  return () => {
-    calls.end();
-    end();
-  };
-}
-
 /** Waits for writes of other processes to a store. */
 export class StoreChanges {
   #isChanged = false;
@@ -55,13 +39,15 @@ export class StoreChanges {
 const MOST_MS = 3_600_000;
 
 /**
- * The sessions whose last reply their program is still writing: the last sync left it out, so the store does not have it yet. After the
- * time that the sync noted, nothing is known about a session until the next sync, and it is no longer one of them.
+ * Watches what other processes write to a store, and the sessions whose last reply their program is still writing: the last sync left it
+ * out, so the store does not have it yet. After the time that the sync noted, nothing is known about a session until the next sync, and it
+ * is no longer one of them.
  */
-export class HeldReplies {
+export class StoreWatcher {
   readonly #store: Store;
   readonly #now: () => number;
-  #onPassed: (() => void) | undefined;
+  #calls: NewestOnly<void> | undefined;
+  #endListening: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: Store, now: () => number) {
@@ -69,25 +55,36 @@ export class HeldReplies {
     this.#now = now;
   }
 
-  /** Calls `onPassed` when the first time of those that were read last has passed. It must not throw. */
-  start(onPassed: () => void): void {
-    this.#onPassed = onPassed;
+  /**
+   * Calls `onChange` after another process has written to the store, or to this session of it, not after writes of this process; and when
+   * the first time of those that `readHeld` found last has passed. While a call runs, no other one starts; what changed meanwhile is one
+   * call after it. `onChange` must not fail.
+   */
+  start(onChange: () => Promise<void> | void, sessionId?: SessionId): void {
+    const calls = new NewestOnly<void>(async () => onChange());
+    this.#calls = calls;
+    this.#endListening = this.#store.onChange(({ sessionIds }) => {
+      if (sessionId === undefined || sessionIds?.includes(sessionId) !== false) calls.start();
+    });
   }
 
-  async read(): Promise<ReadonlySet<SessionId>> {
+  /** The sessions with such a reply. */
+  async readHeld(): Promise<ReadonlySet<SessionId>> {
     const nowMs = this.#now();
     const held = await this.#store.sources.heldSessions(nowMs);
     clearTimeout(this.#timer);
-    if (held.length > 0 && this.#onPassed !== undefined) {
+    if (held.length > 0 && this.#calls !== undefined) {
       const first = held.reduce((least, { untilMs }) => Math.min(least, untilMs - nowMs), MOST_MS);
-      this.#timer = setTimeout(this.#onPassed, first + 1);
+      this.#timer = setTimeout(() => this.#calls?.start(), first + 1);
       this.#timer.unref();
     }
     return new Set(held.map(({ sessionId }) => sessionId));
   }
 
   end(): void {
-    this.#onPassed = undefined;
+    this.#calls?.end();
+    this.#calls = undefined;
+    this.#endListening();
     clearTimeout(this.#timer);
   }
 }

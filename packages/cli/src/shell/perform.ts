@@ -10,7 +10,7 @@ import { errorLine, failureNotice } from "../format/error-text.js";
 import { wrapLine } from "../format/wrap.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { sessionName, shortSessionId } from "../session/names.js";
-import { HeldReplies } from "../session/store-watcher.js";
+import { StoreWatcher } from "../session/store-watcher.js";
 import { chooseWindow, describeWindow } from "../session/window-choice.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -45,7 +45,7 @@ export class ShellPerformer implements Performer<ShellEffect> {
   #turnEndCompaction: Promise<void> = Promise.resolve();
   #ticker: NodeJS.Timeout | undefined;
   #cancelAnswerDelay: () => void = () => undefined;
-  readonly #held: HeldReplies;
+  readonly #changes: StoreWatcher;
   readonly #follower: SessionFollower;
   readonly #alwaysAllowed = new Set<keyof NonNullable<Config["tools"]>>();
 
@@ -56,8 +56,8 @@ export class ShellPerformer implements Performer<ShellEffect> {
     this.#glyphs = glyphsFor(world.io.env);
     this.#model = world.model;
     this.#status = new StatusReader(world.session, new PriceList(world.config.prices), world.config.window);
-    this.#held = new HeldReplies(world.store, () => world.io.now());
-    this.#follower = new SessionFollower(world, this.#held, this.#glyphs, () => this.#width);
+    this.#changes = new StoreWatcher(world.store, () => world.io.now());
+    this.#follower = new SessionFollower(world, this.#changes, this.#glyphs, () => this.#width);
   }
 
   perform(effect: ShellEffect): void {
@@ -139,7 +139,7 @@ export class ShellPerformer implements Performer<ShellEffect> {
   }
 
   async #dispatchStatus(): Promise<void> {
-    const [status, held] = await Promise.all([this.#status.read(this.#model), this.#held.read()]);
+    const [status, held] = await Promise.all([this.#status.read(this.#model), this.#changes.readHeld()]);
     this.#host.dispatch({ kind: "status", status: { ...status, isHeld: held.has(this.#world.session.id) } });
   }
 

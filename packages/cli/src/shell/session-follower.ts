@@ -1,6 +1,6 @@
 import { type Entry, type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
-import { type HeldReplies, watchStore } from "../session/store-watcher.js";
+import type { StoreWatcher } from "../session/store-watcher.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";
@@ -23,7 +23,7 @@ export interface FollowerEvents {
  */
 export class SessionFollower {
   readonly #world: ShellWorld;
-  readonly #held: HeldReplies;
+  readonly #changes: StoreWatcher;
   readonly #glyphs: Glyphs;
   readonly #widthOf: () => number;
   #events: FollowerEvents | undefined;
@@ -32,11 +32,10 @@ export class SessionFollower {
   /** True if another process wrote while this shell did. */
   #isBehind = false;
   readonly #looks = new SerialQueue();
-  #endWatch: () => void = () => undefined;
 
-  constructor(world: ShellWorld, held: HeldReplies, glyphs: Glyphs, widthOf: () => number) {
+  constructor(world: ShellWorld, changes: StoreWatcher, glyphs: Glyphs, widthOf: () => number) {
     this.#world = world;
-    this.#held = held;
+    this.#changes = changes;
     this.#glyphs = glyphs;
     this.#widthOf = widthOf;
     // The record does not say what is being written, so the first change is told in any case.
@@ -45,13 +44,11 @@ export class SessionFollower {
 
   start(events: FollowerEvents): void {
     this.#events = events;
-    this.#endWatch = watchStore(this.#world.store, () => this.#follow(), this.#world.session.id);
-    this.#held.start(() => void this.#follow());
+    this.#changes.start(() => this.#follow(), this.#world.session.id);
   }
 
   end(): void {
-    this.#endWatch();
-    this.#held.end();
+    this.#changes.end();
   }
 
   /** Pauses refreshes while the shell writes. Resolves when a running refresh has ended. */
@@ -76,7 +73,7 @@ export class SessionFollower {
       const { session } = this.#world;
       const before = session.leafId;
       const after = await session.refresh();
-      const [record, held] = await Promise.all([session.record(), this.#held.read()]);
+      const [record, held] = await Promise.all([session.record(), this.#changes.readHeld()]);
       const content = contentOf(record, held.has(session.id));
       if (after === before && content === this.#known) return;
       this.#known = content;

@@ -5,7 +5,7 @@ import { sessionPage } from "../../src/page/page.js";
 import { ServedSession } from "../../src/page/served-session.js";
 import { ServedStore } from "../../src/page/served-store.js";
 import type { Answer } from "../../src/page/server.js";
-import { HeldReplies } from "../../src/session/store-watcher.js";
+import { StoreWatcher } from "../../src/session/store-watcher.js";
 import { NOON, world } from "../world.js";
 
 /** Long enough to be known wherever it stands, and no rule knows its form. */
@@ -116,7 +116,7 @@ test("what is private is known as soon as the outline has it, while the rest of 
   const session = await store.createSession({ id: "long" });
   await session.append(command("cat diary"));
   await session.append(Array.from({ length: 1_200 }, (_, at) => userMessage(`Message ${at}`)));
-  const served = new ServedSession(session, new HeldReplies(store, () => NOON), { showsPrivate: false });
+  const served = new ServedSession(session, new StoreWatcher(store, () => NOON), { showsPrivate: false });
   const updated = served.update();
   for (let size = 0; size < 1_201; size = served.index.size) {
     await new Promise(setImmediate);
@@ -181,7 +181,7 @@ test("a read that fails after the rows loses none of them", async () => {
   const execute = (sql: string) => execFileSync(process.execPath, ["-e", EXECUTE, path, sql], { cwd: import.meta.dirname });
   const session = await store.createSession({ id: "grown" });
   const { id } = await session.append(userMessage("What now?"));
-  const served = new ServedSession(session, new HeldReplies(store, () => NOON), { showsPrivate: false });
+  const served = new ServedSession(session, new StoreWatcher(store, () => NOON), { showsPrivate: false });
   await served.update();
   expect(served.shape.lines()).toHaveLength(1);
   await session.append(assistantMessage("Rest."));
