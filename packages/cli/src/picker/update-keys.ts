@@ -3,7 +3,7 @@ import { SORTS } from "../session/session-rows.js";
 import { editField, newField } from "../tui/field.js";
 import { actionOf, helpRows } from "../tui/key-table.js";
 import { pageFrom, scrollText, stepFrom } from "../tui/list.js";
-import { type KeyEvent, type MouseEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
+import { andThen, type KeyEvent, type MouseEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
 import { helpLines, listOf } from "./layout.js";
 import { isSearching, type PickerMode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
@@ -50,7 +50,8 @@ function updateListView(model: PickerModel, action: PickerAction): PickerStep {
     case "search":
       return withoutEffects({ ...model, mode: { kind: "search" } });
     case "scope":
-      return repeatSearch(showScope(model, model.scope === "here" ? "all" : "here"));
+      // The search runs again in the scope that is shown now.
+      return andThen(showScope(model, model.scope === "here" ? "all" : "here"), (next) => startSearch(next, next.search.field));
     case "sort":
       return withoutEffects(nextSort(model));
     case "archived":
@@ -75,12 +76,6 @@ function nextSort(model: PickerModel): PickerModel {
   const names = { threads: "forks below their parents", newest: "newest first", name: "by name" };
   const withSearch = isSearching(model) ? "; search results stay sorted by relevance" : "";
   return refreshPool({ ...model, sort, notice: { kind: "info", text: `Sorted: ${names[sort]}${withSearch}.` } });
-}
-
-/** Runs the current search again in the scope that is shown now. */
-function repeatSearch({ model, effects }: PickerStep): PickerStep {
-  const again = startSearch(model, model.search.field);
-  return { model: again.model, effects: [...effects, ...again.effects] };
 }
 
 /** Actions on the selected session. */

@@ -3,18 +3,9 @@ import { counted } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
 import { actionOf } from "../tui/key-table.js";
 import { turnWheel, visibleItems } from "../tui/list.js";
-import type { MouseEvent, TerminalEvent } from "../tui/screen.js";
+import { andThen, type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import { chooseColumns, computeLayout, listOf, rowAtLine, scrollToSelection } from "./layout.js";
-import {
-  type Notice,
-  type PickerEffect,
-  type PickerEvent,
-  type PickerModel,
-  type PickerResult,
-  type PickerStep,
-  queryOf,
-  selectedRow,
-} from "./model.js";
+import { type Notice, type PickerEvent, type PickerModel, type PickerResult, type PickerStep, queryOf, selectedRow } from "./model.js";
 import { firstKeyName, quoteTitle } from "./prompt.js";
 import { addPage, markListFailed, readAgain, refreshRows, reloadList, removeSession, replaceRecord } from "./session-lists.js";
 import { updateByAction, updateByMode } from "./update-keys.js";
@@ -27,26 +18,30 @@ const READ_DELAY_MS = 40;
  * search by name.
  */
 export function update(model: PickerModel, event: TerminalEvent | PickerEvent): PickerStep {
-  const { model: next, effects } = reduce(model, event);
-  return requestVisible({ model: scrollToSelection(next), effects });
+  return andThen(reduce(model, event), (next) => andThen(requestPreview(scrollToSelection(next)), requestModels));
 }
 
 function reduce(model: PickerModel, event: TerminalEvent | PickerEvent): PickerStep {
-  if (isPickerEvent(event)) return updateByEvent(model, event);
   switch (event.kind) {
     case "resize":
-      return { model: { ...model, size: event.size }, effects: [] };
+      return withoutEffects({ ...model, size: event.size });
     case "paste":
       return updateByMode(pasteIntoSearch(model), event);
     case "mouse":
       return updateByMouse({ ...model, notice: undefined }, event);
     case "key":
       return updateByKey({ ...model, notice: undefined }, event);
+    case "missing":
+      return removeMissing(model, event.id);
+    case "storeChanged":
+      return readAgain(model);
+    default:
+      return withoutEffects(reduceEvent(model, event));
   }
 }
 
 function updateByKey(model: PickerModel, event: Extract<TerminalEvent, { kind: "key" }>): PickerStep {
-  if (event.key === "ctrl+c") return { model: { ...model, result: { kind: "cancelled" } }, effects: [] };
+  if (event.key === "ctrl+c") return withoutEffects({ ...model, result: { kind: "cancelled" } });
   if (model.mode.kind !== "list") return updateByMode(model, event);
   const action = actionOf(model.settings.keys, event.key);
   return action === undefined ? { model, effects: [] } : updateByAction(model, action);
@@ -55,13 +50,13 @@ function updateByKey(model: PickerModel, event: Extract<TerminalEvent, { kind: "
 /** The wheel scrolls the list or the help, a click selects, a double click opens. In the search field too; dialogs ignore the mouse. */
 function updateByMouse(model: PickerModel, event: MouseEvent): PickerStep {
   if (model.mode.kind === "help") return updateByMode(model, event);
-  if (model.mode.kind !== "list" && model.mode.kind !== "search") return { model, effects: [] };
+  if (model.mode.kind !== "list" && model.mode.kind !== "search") return withoutEffects(model);
   if (event.action !== "press") {
     const turned = turnWheel(listOf(model), model, event.action === "wheelUp" ? -1 : 1);
-    return { model: { ...model, ...turned, isChosen: true }, effects: [] };
+    return withoutEffects({ ...model, ...turned, isChosen: true });
   }
   const row = rowAtLine(model, event);
-  if (row === undefined) return { model, effects: [] };
+  if (row === undefined) return withoutEffects(model);
   const selected = { ...model, selected: row, isChosen: true };
   return event.isDouble === true ? updateByAction(selected, "open") : { model: selected, effects: [] };
 }
@@ -71,17 +66,11 @@ function pasteIntoSearch(model: PickerModel): PickerModel {
   return model.mode.kind === "list" ? { ...model, mode: { kind: "search" } } : model;
 }
 
-/** Adds effects that read what is visible and not read yet. */
-function requestVisible({ model, effects }: PickerStep): PickerStep {
-  const previewed = requestPreview(model);
-  const named = requestModels(previewed.model);
-  return { model: named.model, effects: [...effects, ...previewed.effects, ...named.effects] };
-}
-
+/** Requests the messages of the selected session if they are shown and not read yet. */
 function requestPreview(model: PickerModel): PickerStep {
   const id = selectedRow(model)?.session.record.id;
   const { preview } = model;
-  if (!preview.isOpen || (id === preview.id && !preview.isStale)) return { model, effects: [] };
+  if (!preview.isOpen || (id === preview.id && !preview.isStale)) return withoutEffects(model);
   const number = preview.number + 1;
   // The messages of a session that went on stay until the new ones arrive.
   const messages = id === preview.id ? preview.messages : undefined;
@@ -89,40 +78,24 @@ function requestPreview(model: PickerModel): PickerStep {
   return { model: next, effects: id === undefined ? [] : [{ kind: "preview", id, end: preview.end, number, delayMs: READ_DELAY_MS }] };
 }
 
+/** Requests the models of the visible sessions that are not read yet. */
 function requestModels(model: PickerModel): PickerStep {
   if (!chooseColumns(computeLayout(model).list.columns, model.scope).columns.some(({ name }) => name === "model"))
-    return { model, effects: [] };
+    return withoutEffects(model);
   const { from, to } = visibleItems(listOf(model), model.top);
   const ids = model.rows
     .slice(from, to)
     .map(({ session }) => session.record.id)
     .filter((id) => !model.models.has(id));
-  if (ids.length === 0 || haveSameIds(ids, model.requestedModels)) return { model, effects: [] };
-  const effect: PickerEffect = { kind: "models", ids, delayMs: READ_DELAY_MS };
-  return { model: { ...model, requestedModels: ids }, effects: [effect] };
+  if (ids.length === 0 || haveSameIds(ids, model.requestedModels)) return withoutEffects(model);
+  return { model: { ...model, requestedModels: ids }, effects: [{ kind: "models", ids, delayMs: READ_DELAY_MS }] };
 }
 
 function haveSameIds(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((id, at) => id === b[at]);
 }
 
-/** True if the event is the result of an effect, not input. */
-function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent {
-  return event.kind !== "key" && event.kind !== "paste" && event.kind !== "mouse" && event.kind !== "resize";
-}
-
-/** Handles the result of an effect. A stale result changes nothing. */
-function updateByEvent(model: PickerModel, event: PickerEvent): PickerStep {
-  switch (event.kind) {
-    case "missing":
-      return removeMissing(model, event.id);
-    case "storeChanged":
-      return readAgain(model);
-    default:
-      return { model: reduceEvent(model, event), effects: [] };
-  }
-}
-
+/** Handles the result of an effect that requests no other one. A stale result changes nothing. */
 function reduceEvent(model: PickerModel, event: Exclude<PickerEvent, { kind: "missing" | "storeChanged" }>): PickerModel {
   switch (event.kind) {
     case "sessions":
@@ -203,7 +176,7 @@ function removeDeleted(model: PickerModel, { id, subagents }: Extract<PickerEven
 /** Another process deleted a session: shows a notice, reads the list again, and selects the nearest row. */
 function removeMissing(model: PickerModel, id: string): PickerStep {
   // It was deleted here.
-  if (!model.lists[model.scope].sessions.some(({ record }) => record.id === id)) return { model, effects: [] };
+  if (!model.lists[model.scope].sessions.some(({ record }) => record.id === id)) return withoutEffects(model);
   const isAsked = (model.mode.kind === "delete" && model.mode.record.id === id) || (model.mode.kind === "rename" && model.mode.id === id);
   const left: PickerModel = isAsked ? { ...model, mode: { kind: "list" } } : model;
   const text = `${sessionName(model, id)} was deleted by another program.`;

@@ -37,6 +37,15 @@ export function withoutEffects<Model>(model: Model): Step<Model, never> {
   return { model, effects: [] };
 }
 
+/** A step and the next one from its model, with the effects of both. */
+export function andThen<Model, Effect>(
+  { model, effects }: Step<Model, Effect>,
+  next: (model: Model) => Step<Model, Effect>,
+): Step<Model, Effect> {
+  const step = next(model);
+  return { model: step.model, effects: [...effects, ...step.effects] };
+}
+
 /** The operations of a running screen that effects can use. */
 export interface ScreenHost<Event> {
   /** Updates the screen with an event. Ignored once the screen is closed. */
