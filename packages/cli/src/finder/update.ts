@@ -17,6 +17,9 @@ import {
   ROLE_FILTERS,
 } from "./model.js";
 
+/** The lines above the list: heading and query. */
+const HEAD_ROWS = 2;
+
 /** The finder after an event. */
 export function update(model: FinderModel, event: TerminalEvent | FinderEvent): FinderStep {
   switch (event.kind) {
@@ -46,19 +49,17 @@ function updateByInput(model: FinderModel, event: Extract<TerminalEvent, { kind:
 
 /** The wheel scrolls the list or the preview, a click selects a hit, a double click opens it. */
 function updateByMouse(model: FinderModel, event: MouseEvent): FinderStep {
-  const pointed = pointedAt(model, event);
-  switch (pointed?.kind) {
-    case "row": {
-      const step = showSelection({ ...model, selected: pointed.row });
-      return pointed.isOpened ? open(step.model) : step;
-    }
-    case "list":
-      return showSelection({ ...model, ...turnWheel(listOf(model), model, pointed.direction) });
-    case "preview":
-      return withoutEffects(pointed.model);
-    case undefined:
-      return withoutEffects(model);
+  const isOverPreview = isOverPane(panesOf(model), event, HEAD_ROWS);
+  if (event.action !== "press") {
+    const direction = event.action === "wheelUp" ? -1 : 1;
+    if (!isOverPreview) return showSelection({ ...model, ...turnWheel(listOf(model), model, direction) });
+    return withoutEffects({ ...model, preview: scrollByWheel(model.preview, previewRows(model), direction) });
   }
+  const line = event.row - HEAD_ROWS;
+  const selected = model.top + line;
+  if (line < 0 || line >= panesOf(model).list.rows || isOverPreview || model.rows[selected]?.kind !== "hit") return withoutEffects(model);
+  const step = showSelection({ ...model, selected });
+  return event.isDouble === true ? open(step.model) : step;
 }
 
 /** The wheel and the keys of a text scroll the help; other keys close it. */
@@ -219,25 +220,3 @@ const ACTIONS: Readonly<Record<FinderAction, Act>> = {
   help: (model) => withoutEffects({ ...model, help: 0 }),
   close: (model) => withoutEffects({ ...model, result: { kind: "closed" } }),
 };
-
-/** The lines above the list: heading and query. */
-const HEAD_ROWS = 2;
-
-/** The action of a mouse event: choose a row of the list, scroll the list, or scroll the preview. */
-type Pointed =
-  | { readonly kind: "row"; readonly row: number; readonly isOpened: boolean }
-  | { readonly kind: "list"; readonly direction: 1 | -1 }
-  | { readonly kind: "preview"; readonly model: FinderModel };
-
-/** Returns the action of a mouse event at the position of the pointer; undefined: none. */
-function pointedAt(model: FinderModel, event: MouseEvent): Pointed | undefined {
-  if (event.action !== "press") {
-    const direction = event.action === "wheelUp" ? -1 : 1;
-    if (!isOverPane(panesOf(model), event, HEAD_ROWS)) return { kind: "list", direction };
-    return { kind: "preview", model: { ...model, preview: scrollByWheel(model.preview, previewRows(model), direction) } };
-  }
-  const line = event.row - HEAD_ROWS;
-  if (line < 0 || line >= panesOf(model).list.rows || isOverPane(panesOf(model), event, HEAD_ROWS)) return undefined;
-  const row = model.top + line;
-  return model.rows[row]?.kind === "hit" ? { kind: "row", row, isOpened: event.isDouble === true } : undefined;
-}

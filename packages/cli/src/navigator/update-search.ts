@@ -29,11 +29,9 @@ export function givenSearch(query: string): Search {
 }
 
 /** Runs the query of the search that the navigator was opened with. */
-export function startGivenSearch({ model, effects }: NavigatorStep): NavigatorStep {
+export function startGivenSearch(model: NavigatorModel): NavigatorStep {
   const { search } = model;
-  if (search === null || !search.isGiven || search.queryId > 0) return { model, effects };
-  const step = startQuery(model, search.field.text.trim(), search);
-  return { model: step.model, effects: [...effects, ...step.effects] };
+  return search?.isGiven === true && search.queryId === 0 ? startQuery(model, search.field.text.trim(), search) : withoutEffects(model);
 }
 
 /** Opens the search field, with the query of the current search. */

@@ -4,7 +4,7 @@ import { leafRow } from "../tree/shown-rows.js";
 import type { VisibleRow } from "../tree/visible-row.js";
 import { actionOf } from "../tui/key-table.js";
 import { turnWheel } from "../tui/list.js";
-import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
+import { andThen, type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Reading } from "./model.js";
 import { panesOf } from "./panes.js";
 import {
@@ -56,11 +56,10 @@ function updateByPointer(model: NavigatorModel, event: MouseEvent): NavigatorSte
   if (model.reading !== null) return withoutEffects(model);
   if (model.dialog.kind === "help" || model.dialog.kind === "comparison") return updateDialog(model, event);
   if (model.dialog.kind !== "none") return withoutEffects(model);
-  const clicked = updateByMouse({ ...model, notice: null }, event);
-  if (clicked === undefined) return withoutEffects(model);
-  if (!clicked.isOpened) return clicked.step;
-  const opened = performAction(clicked.step.model, "go");
-  return { model: opened.model, effects: [...clicked.step.effects, ...opened.effects] };
+  if (event.action === "press") return press(model, event);
+  const direction = event.action === "wheelUp" ? -1 : 1;
+  const scroll = isOverPreview(model, event) ? scrollPreview : scrollList;
+  return scroll({ ...model, notice: null }, direction);
 }
 
 function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorStep {
@@ -70,7 +69,7 @@ function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorS
     case "progress":
       return showProgress(model, event.done);
     case "loaded":
-      return applyHeld(startGivenSearch(openTree(model, event.tree, null)), model.reading?.held ?? []);
+      return applyHeld(andThen(openTree(model, event.tree, null), startGivenSearch), model.reading?.held ?? []);
     case "subagents":
       return withoutEffects({ ...model, subagents: event.subagents });
     case "rows":
@@ -110,13 +109,7 @@ function advanceTime(model: NavigatorModel, nowMs: number): NavigatorModel {
 
 /** Applies input that was held while the tree was read. */
 function applyHeld(opened: NavigatorStep, held: readonly TerminalEvent[]): NavigatorStep {
-  let { model, effects } = opened;
-  for (const event of held) {
-    const step = update(model, event);
-    model = step.model;
-    effects = [...effects, ...step.effects];
-  }
-  return { model, effects };
+  return held.reduce((step, event) => andThen(step, (model) => update(model, event)), opened);
 }
 
 /** Applies changes of the session by this screen or another writer. The selected entry stays selected. */
@@ -178,21 +171,6 @@ function updateWhileReading(model: NavigatorModel, reading: Reading, event: Inpu
   return selectPosition(model, position);
 }
 
-/** The result of a mouse event: the next step, and whether a row was opened. */
-interface Clicked {
-  readonly step: NavigatorStep;
-  /** A double click on a row: as Enter. */
-  readonly isOpened: boolean;
-}
-
-/** The navigator after a step of the wheel, or a press of the left button. undefined: there is nothing under the pointer. */
-function updateByMouse(model: NavigatorModel, event: MouseEvent): Clicked | undefined {
-  if (event.action === "press") return press(model, event);
-  const direction = event.action === "wheelUp" ? -1 : 1;
-  const step = isOverPreview(model, event) ? scrollPreview(model, direction) : scrollList(model, direction);
-  return { step, isOpened: false };
-}
-
 function isOverPreview(model: NavigatorModel, event: MouseEvent): boolean {
   const panes = panesOf(model);
   return isOverPane(panes, event, panes.head);
@@ -208,16 +186,19 @@ function scrollList(model: NavigatorModel, direction: 1 | -1): NavigatorStep {
   return selectPosition({ ...model, top }, selected);
 }
 
-function press(model: NavigatorModel, event: MouseEvent): Clicked | undefined {
-  const { layout, tree, folds, top } = model;
-  const { head, list } = panesOf(model);
+/** A press on a fold sign folds or unfolds; elsewhere in a row it selects that, and a double click is Enter. */
+function press(before: NavigatorModel, event: MouseEvent): NavigatorStep {
+  const { layout, folds, top } = before;
+  const { head, list } = panesOf(before);
   const line = event.row - head;
-  if (layout === undefined || tree === undefined || line < 0 || line >= list.rows || isOverPreview(model, event)) return undefined;
-  const [row] = layout.window(top + line, 1, folds);
-  if (row === undefined) return undefined;
+  const isInList = line >= 0 && line < list.rows && !isOverPreview(before, event);
+  const [row] = layout === undefined || !isInList ? [] : layout.window(top + line, 1, folds);
+  if (row === undefined) return withoutEffects(before);
+  const model = { ...before, notice: null };
   // Also the second one of two quick presses, which folds what the first one unfolded.
-  if (isFoldSign(model, row, event.column)) return { step: toggle(model, row), isOpened: false };
-  return { step: selectPosition(model, row.position), isOpened: event.isDouble === true };
+  if (isFoldSign(model, row, event.column)) return toggle(model, row);
+  const selected = selectPosition(model, row.position);
+  return event.isDouble === true ? andThen(selected, (next) => performAction(next, "go")) : selected;
 }
 
 function isFoldSign(model: NavigatorModel, row: VisibleRow, column: number): boolean {
