@@ -18,7 +18,7 @@ import { diffLines } from "../preview/diff.js";
 import { chooseSession } from "../session/choose-session.js";
 import { sessionTitle } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { readOutline } from "../session/paging.js";
+import { readPath } from "../session/paging.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, lineWidth, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -27,7 +27,6 @@ import { filterBit, filterBits } from "../tree/filter.js";
 import { shortIds } from "../tree/print-tree.js";
 import { rowText } from "../tree/row-text.js";
 import type { Command } from "./command.js";
-import { pathTo } from "./log.js";
 import { PRINTED_CHARS } from "./recall-output.js";
 
 /** One of the two branches: the path to an entry of a session. */
@@ -117,7 +116,7 @@ async function entryOf(session: Session, name: string, asSession: NamedSession):
 
 async function sideOf(session: Session, entry: string, name = entry): Promise<Side> {
   const id = entry === "@leaf" ? session.leafId : await session.resolve(entry);
-  return { session, name, isEntry: entry !== "@leaf", path: pathTo(await readOutline(session), id) };
+  return { session, name, isEntry: entry !== "@leaf", path: await readPath(session, id) };
 }
 
 /** The length of the common path. Forks keep the ids of the entries that they copy. */

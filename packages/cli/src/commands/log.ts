@@ -7,7 +7,7 @@ import { breakLine, prefixLines, splitLines, wrapText } from "../format/wrap.js"
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { readOutline } from "../session/paging.js";
+import { readOutline, readPath } from "../session/paging.js";
 import { fitMiddle, type Line, roomBeside, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { displayWidth, loadExactWidths, truncate } from "../terminal/width.js";
@@ -36,7 +36,7 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     const { session, record } = chosen;
     const outline = await readOutline(session);
     const end = entryName === undefined ? session.leafId : await session.resolve(entryName);
-    const rows = chooseRows(options.all === true ? outline : pathTo(outline, end), options, since, until);
+    const rows = chooseRows(options.all === true ? outline : await readPath(session, end), options, since, until);
     const labels = await session.labels.list();
     if (options.json === true) return printJson(out, { id: record.id, title: record.title }, rows, labels);
     await loadExactWidths();
@@ -68,15 +68,6 @@ function chooseRows(
     (full === true || (filterBits(row) & filterBit("default")) !== 0) && row.createdAtMs >= since && row.createdAtMs < until;
   const newest = path.filter(isWanted).reverse().slice(0, number);
   return reverse === true ? newest.reverse() : newest;
-}
-
-/** The rows from the first entry to `id`, oldest first. */
-export function pathTo(outline: readonly OutlineRow[], id: EntryId | null): readonly OutlineRow[] {
-  const bySeq = new Map(outline.map((row) => [row.seq, row]));
-  const path: OutlineRow[] = [];
-  let row = outline.find((one) => one.id === id);
-  for (; row !== undefined; row = row.parentSeq === null ? undefined : bySeq.get(row.parentSeq)) path.push(row);
-  return path.reverse();
 }
 
 function printJson(out: Printer, session: object, rows: readonly OutlineRow[], labels: readonly Label[]): void {

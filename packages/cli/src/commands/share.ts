@@ -13,7 +13,7 @@ import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionName, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { sessionPages } from "../session/paging.js";
+import { readPath, sessionPages } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
@@ -62,9 +62,7 @@ const runPublish: Command<ShareOptions> = async ({ io, out, args: [name, entryNa
     const branch = entryName === undefined ? await session.refresh() : await resolveEntry(session, out, entryName);
     const { pieces, masked } = await maskedPage(io, session, branch, options);
     const size = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-    await out.note(
-      await describeShare(store, out, record, await session.tree.path(branch, Number.MAX_SAFE_INTEGER), { masked, size, ...options }),
-    );
+    await out.note(await describeShare(store, out, record, await readPath(session, branch), { masked, size, ...options }));
     await out.flush();
     if (options.yes !== true) await confirm(io, `Share it ${target.place}`, "");
     const password = options.password === true ? await readPagePassword(io) : undefined;
@@ -99,7 +97,7 @@ async function* streamOf(pieces: readonly string[]): AsyncGenerator<string, void
   yield* pieces;
 }
 
-/** Says in one line who will be able to read what. `path`: the entries of the branch, newest first. `size`: bytes of the page. */
+/** Says in one line who will be able to read what. `size`: bytes of the page. */
 async function describeShare(
   store: Store,
   out: Printer,
@@ -107,7 +105,7 @@ async function describeShare(
   path: readonly OutlineRow[],
   { masked, size, password, toolOutput, thinking }: ShareOptions & { masked: readonly SecretCount[]; size: number },
 ): Promise<string> {
-  const [last, first] = [path[0], path.at(-1)];
+  const [first, last] = [path[0], path.at(-1)];
   const span = first === undefined || last === undefined ? "" : ` of ${dateTime(first.createdAtMs)} to ${dateTime(last.createdAtMs)}`;
   const parts = [
     `tool output ${toolOutput ?? "full"}`,

@@ -1,7 +1,7 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
 import { costLine, isPrivate, PriceList, previewOf } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
-import { readOutline } from "../session/paging.js";
+import { readOutline, readPath } from "../session/paging.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
 import { type BranchLine, BranchShape, parentsOf, type Segment } from "./branches.js";
@@ -206,6 +206,5 @@ function drawnLeaf(rows: readonly OutlineRow[], leaf: OutlineRow | null, labeled
 }
 
 async function readRows(session: Session, leafId: EntryId | null, { branchOnly }: PageOptions): Promise<readonly OutlineRow[]> {
-  if (branchOnly === true) return [...(await session.tree.path(leafId, Number.MAX_SAFE_INTEGER))].reverse();
-  return readOutline(session);
+  return branchOnly === true ? readPath(session, leafId) : readOutline(session);
 }

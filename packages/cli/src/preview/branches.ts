@@ -44,19 +44,17 @@ interface BranchOverview {
   readonly isPartial: boolean;
 }
 
+type Counted = "firstText" | "lastText" | "label" | "entries" | "messages" | "isActive";
+
 /** Accumulates the rows of a branch. */
-interface BranchCount {
+interface BranchCount extends Writable<Pick<BranchFacts, Counted>> {
   readonly first: OutlineRow;
-  firstText: string;
-  lastText: string;
   tip: OutlineRow;
-  label: string | null;
-  entries: number;
-  messages: number;
   /** Sequence numbers of entries that have children. */
   readonly parents: Set<number>;
-  isActive: boolean;
 }
+
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 /**
  * Describes the branches below an entry (null: below the start of the session). Reads the outline rows that arrived after the
@@ -71,7 +69,7 @@ export async function loadBranchOverview(session: Session, branchPointId: EntryI
   const counted = children.map(startCount);
   const bySeq = new Map(counted.map((counting) => [counting.first.seq, counting]));
   let rows = 0;
-  for await (const row of readRowsAfter(session, await seqOf(session, branchPointId))) {
+  for await (const row of readRowsAfter(session, branchPointId)) {
     rows += 1;
     if (rows > MAX_ROWS) break;
     const branch = bySeq.get(row.seq) ?? (row.parentSeq === null ? undefined : branchOf.get(row.parentSeq));
@@ -83,6 +81,11 @@ export async function loadBranchOverview(session: Session, branchPointId: EntryI
   const branches: BranchFacts[] = [];
   for (const counting of ordered) branches.push(await toBranchFacts(session, counting));
   return { branchPointId, branches, more: children.length - branches.length, isPartial: rows > MAX_ROWS };
+}
+
+/** The outline rows that arrived after an entry, in order, read in pages; after null all of them. */
+async function* readRowsAfter(session: Session, id: EntryId | null): AsyncGenerator<OutlineRow, void, void> {
+  for await (const page of outlinePages(session, id === null ? 0 : (await session.entry(id)).seq)) yield* page;
 }
 
 function startCount(first: OutlineRow): BranchCount {
@@ -114,20 +117,17 @@ function countRow(branch: BranchCount, row: OutlineRow, label: string | undefine
 }
 
 async function toBranchFacts(session: Session, branch: BranchCount): Promise<BranchFacts> {
-  const { first, tip, label, entries, messages, isActive, firstText, lastText } = branch;
+  const { first, tip, parents, ...counts } = branch;
   const files = fileLists(await session.fileOperations({ fromId: first.id, toId: tip.id }));
   return {
+    ...counts,
     id: first.id,
     tipId: tip.id,
-    label,
-    firstText: firstText || first.preview,
-    lastText: lastText || tip.preview,
-    entries,
-    messages,
-    tips: entries - branch.parents.size,
+    firstText: counts.firstText || first.preview,
+    lastText: counts.lastText || tip.preview,
+    tips: counts.entries - parents.size,
     filesRead: files.readFiles,
     filesModified: files.modifiedFiles,
-    isActive,
   };
 }
 
@@ -214,25 +214,7 @@ function shortenLines(line: Line, width: number, { ellipsis }: Glyphs): readonly
   return [...lines.slice(0, MAX_TEXT_LINES - 1), fitLine([...last, ` ${ellipsis}`], width, ellipsis)];
 }
 
-/** The outline rows with `afterSeq` < seq ≤ `lastSeq`, in order of arrival, read in pages. */
-export async function* readRowsAfter(
-  session: Session,
-  afterSeq: number,
-  lastSeq = Number.POSITIVE_INFINITY,
-): AsyncGenerator<OutlineRow, void, void> {
-  for await (const page of outlinePages(session, afterSeq))
-    for (const row of page) {
-      if (row.seq > lastSeq) return;
-      yield row;
-    }
-}
-
 /** True if the row is a message of the user or the assistant. */
 export function isMessage({ role }: OutlineRow): boolean {
   return role === "user" || role === "assistant";
-}
-
-/** The sequence number of an entry; 0, which precedes all entries, for null. */
-export async function seqOf(session: Session, id: EntryId | null): Promise<number> {
-  return id === null ? 0 : (await session.entry(id)).seq;
 }

@@ -1,10 +1,11 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { counted, isSummary } from "@bough/session-core/view";
 import { forceWidth, prefixLines, wrapLine } from "../format/wrap.js";
+import { readPath } from "../session/paging.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { rowText } from "../tree/row-text.js";
-import { fileListLines, isMessage, readRowsAfter, seqOf } from "./branches.js";
+import { fileListLines, isMessage } from "./branches.js";
 import { markdownLines } from "./markdown.js";
 import { TextBudget } from "./text-budget.js";
 
@@ -50,23 +51,20 @@ interface Comparison {
 }
 
 /**
- * Compares the paths of two marks below their common ancestor. Reads the outline rows between the common ancestor and the
- * later end, and one summary of each side.
+ * Compares the paths of two marks below their common ancestor. Reads the outline rows of these paths, and one summary of each side.
  *
  * @throws {EntryNotFoundError} there is no such entry.
  */
 export async function loadComparison(session: Session, markA: ComparedMark, markB: ComparedMark): Promise<Comparison> {
   const commonAncestorId = await session.tree.commonAncestor(markA.endId, markB.endId);
-  const from = await seqOf(session, commonAncestorId);
-  const [a, b] = [await seqOf(session, markA.endId), await seqOf(session, markB.endId)];
-  const rows = new Map<number, OutlineRow>();
-  if (Math.max(a, b) > from) for await (const row of readRowsAfter(session, from, Math.max(a, b))) rows.set(row.seq, row);
+  const commonAncestor = commonAncestorId === null ? undefined : await rowOf(session, commonAncestorId);
+  const above = commonAncestor === undefined ? 0 : commonAncestor.depth + 1;
   const labels = new Map((await session.labels.list()).map(({ entryId, label }) => [entryId, label]));
-  const left = await loadSide(session, markA, pathTo(rows, a), labels);
-  const right = await loadSide(session, markB, pathTo(rows, b), labels);
+  const left = await loadSide(session, markA, above, labels);
+  const right = await loadSide(session, markB, above, labels);
   const [ofLeft, ofRight] = [touchedFiles(left), touchedFiles(right)];
   return {
-    commonAncestor: commonAncestorId === null ? undefined : await rowOf(session, commonAncestorId),
+    commonAncestor,
     left,
     right,
     filesInBoth: [...ofLeft].filter((path) => ofRight.has(path)).sort(),
@@ -75,23 +73,19 @@ export async function loadComparison(session: Session, markA: ComparedMark, mark
   };
 }
 
-/** The path from below the common ancestor to a row, oldest first. */
-function pathTo(rows: ReadonlyMap<number, OutlineRow>, seq: number): readonly OutlineRow[] {
-  const path: OutlineRow[] = [];
-  for (let row = rows.get(seq); row !== undefined; row = row.parentSeq === null ? undefined : rows.get(row.parentSeq)) path.push(row);
-  return path.reverse();
-}
-
 async function rowOf(session: Session, id: EntryId): Promise<OutlineRow | undefined> {
   return (await session.tree.path(id, 1))[0];
 }
 
+/** `above`: the number of entries on the path of the end that the other side has too. */
 async function loadSide(
   session: Session,
   { entryId, endId: id }: ComparedMark,
-  path: readonly OutlineRow[],
+  above: number,
   labels: ReadonlyMap<EntryId, string>,
 ): Promise<ComparedSide> {
+  const end = await rowOf(session, id);
+  const path = await readPath(session, id, (end?.depth ?? -1) + 1 - above);
   const first = path[0];
   const files = fileLists(first === undefined ? [] : await session.fileOperations({ fromId: first.id, toId: id }));
   const summary = path.findLast((row) => isSummary(row));
@@ -99,7 +93,7 @@ async function loadSide(
     id,
     marked: await rowOf(session, entryId),
     label: labels.get(entryId) ?? labels.get(id) ?? null,
-    end: entryId === id ? undefined : await rowOf(session, id),
+    end: entryId === id ? undefined : end,
     entries: path.length,
     messages: path.filter(isMessage).length,
     filesRead: files.readFiles,

@@ -32,6 +32,11 @@ export async function readOutline(session: Session, after = 0): Promise<readonly
   return rows;
 }
 
+/** Reads the rows of the path of an entry, oldest first; `most`: of a longer path only the last ones. Null has none. */
+export async function readPath(session: Session, id: EntryId | null, most = Number.MAX_SAFE_INTEGER): Promise<readonly OutlineRow[]> {
+  return (await session.tree.path(id, most)).toReversed();
+}
+
 /** Lists the subagent sessions of a session, recursively. One query per session and page. */
 export async function listSubagents(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
   const byId = new Map<string, SessionRecord>();
