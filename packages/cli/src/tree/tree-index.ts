@@ -9,24 +9,21 @@ export const NONE = -1;
 /** Maximum rows that an index holds in full, unless it holds all of them. */
 const MAX_HELD = 2000;
 
-/** Maximum number of different lists of called tools that an index stores. */
-const MAX_CALL_LISTS = 60_000;
-
 /** Maximum lookups that scan the list of ids. Later ones use a table of all ids, which takes longer to build, and 60 bytes a row. */
 const MAX_SCANS = 16;
 
 /** The arrays of an index, by row number. They have room for more rows. */
 interface Columns {
-  /** Sequence numbers; a row with a lower one than a row before it has the one of that row here. So they ascend. */
+  /** Sequence numbers, ascending. */
   readonly seqs: Float64Array;
   readonly parents: Int32Array;
   readonly depths: Int32Array;
   readonly bits: Uint8Array;
   /** 0 or 1 child, or 2 for several. */
   readonly children: Uint8Array;
-  /** For replies that only call tools: the index of these tools' names in the table of names. For other rows: 0. */
-  readonly calls: Uint16Array;
 }
+
+const NO_CALLS: readonly string[] = [];
 
 /**
  * The structure of a session in arrays, in order of arrival. A row number is an index into these arrays, counted from 0, and
@@ -38,14 +35,11 @@ export class TreeIndex {
   readonly #holdsAll: boolean;
   readonly #idOf: EntryId[] = [];
   #columns: Columns = newColumns(64);
-  // Rows that another writer stored earlier but that were read later, both ways.
-  readonly #late = new Map<number, number>();
-  readonly #lateSeqs = new Map<number, number>();
   readonly #ids = new Map<EntryId, number>();
   #scans = 0;
-  // Few replies call a list of tools that no other reply calls. The first list is empty.
-  readonly #calls: (readonly string[])[] = [[]];
-  readonly #callsByKey = new Map<string, number>();
+  readonly #calls: (readonly string[])[] = [];
+  // Few replies call a list of tools that no other reply calls, so that most rows share theirs.
+  readonly #callsByKey = new Map<string, readonly string[]>();
 
   /** `holdsAll`: whether every row stays in full. */
   constructor(holdsAll = true) {
@@ -60,18 +54,12 @@ export class TreeIndex {
   }
 
   /**
-   * Adds rows, parents first; skips rows that are present already. A row whose parent is missing becomes a first entry. Linear
+   * Adds rows in order of arrival; skips those that are present already. A row whose parent is missing becomes a first entry. Linear
    * in the number of given rows.
    */
   append(rows: readonly OutlineRow[]): void {
     this.#reserve(this.size + rows.length);
-    const { seqs } = this.#columns;
-    let last = seqs[this.size - 1] ?? 0;
-    for (const row of rows) {
-      if (row.seq <= last && this.#rowOfSeq(row.seq) !== NONE) continue;
-      this.#add(row);
-      last = Math.max(last, row.seq);
-    }
+    for (const row of rows) if (row.seq > this.seqOf(this.size - 1)) this.#add(row);
   }
 
   /** Holds rows of the index in full. An index that does not hold all rows forgets the ones that it got first. */
@@ -116,7 +104,7 @@ export class TreeIndex {
 
   /** The sequence number of a row. */
   seqOf(at: number): number {
-    return this.#lateSeqs.get(at) ?? this.#columns.seqs[at] ?? 0;
+    return this.#columns.seqs[at] ?? 0;
   }
 
   /** The row number of an entry, -1 if it is not in the index. The first calls search the list of ids, later ones a table of them. */
@@ -139,7 +127,7 @@ export class TreeIndex {
 
   /** The names of the tools that a reply calls if it has no text; empty for other rows. */
   callsOf(at: number): readonly string[] {
-    return this.#calls[this.#columns.calls[at] ?? 0] ?? [];
+    return this.#calls[at] ?? NO_CALLS;
   }
 
   /** True if a row has several children. */
@@ -159,39 +147,31 @@ export class TreeIndex {
 
   #add(row: OutlineRow): void {
     const index = this.size;
-    const { seqs, parents, depths, bits, children, calls } = this.#columns;
+    const { seqs, parents, depths, bits, children } = this.#columns;
     const parent = row.parentSeq === null ? NONE : this.#rowOfSeq(row.parentSeq);
-    const last = seqs[index - 1] ?? 0;
+    const ownBits = filterBits(row);
     this.#idOf.push(row.id);
-    seqs[index] = Math.max(row.seq, last);
+    this.#calls.push(hasOnlyCalls(ownBits) ? this.#namesOf(row.preview) : NO_CALLS);
+    seqs[index] = row.seq;
     parents[index] = parent;
-    bits[index] = filterBits(row);
-    if (hasOnlyCalls(bits[index] ?? 0)) calls[index] = this.#namesOf(row.preview);
+    bits[index] = ownBits;
     if (parent !== NONE) {
       depths[index] = (depths[parent] ?? 0) + 1;
       children[parent] = children[parent] === 0 ? 1 : 2;
     }
-    if (row.seq < last) {
-      this.#late.set(row.seq, index);
-      this.#lateSeqs.set(index, row.seq);
-    }
     if (this.#holdsAll) this.#held.set(index, row);
   }
 
-  /** Returns the index of a preview's tool names in the table, to which it adds new ones; 0: the table is full. */
-  #namesOf(preview: string): number {
+  #namesOf(preview: string): readonly string[] {
     const names = callNames(preview);
     const key = names.join("\n");
-    const known = this.#callsByKey.get(key);
-    if (known !== undefined) return known;
-    if (this.#calls.length > MAX_CALL_LISTS) return 0;
-    this.#calls.push(names);
-    this.#callsByKey.set(key, this.#calls.length - 1);
-    return this.#calls.length - 1;
+    const shared = this.#callsByKey.get(key) ?? names;
+    this.#callsByKey.set(key, shared);
+    return shared;
   }
 
   #reserve(size: number): void {
-    const { seqs, parents, depths, bits, children, calls } = this.#columns;
+    const { seqs, parents, depths, bits, children } = this.#columns;
     if (size <= seqs.length) return;
     const next = newColumns(Math.max(size, seqs.length * 2));
     next.seqs.set(seqs);
@@ -199,7 +179,6 @@ export class TreeIndex {
     next.depths.set(depths);
     next.bits.set(bits);
     next.children.set(children);
-    next.calls.set(calls);
     this.#columns = next;
   }
 
@@ -207,10 +186,9 @@ export class TreeIndex {
     const { seqs } = this.#columns;
     const last = this.size - 1;
     // Most rows are children of the row before them: that lookup needs no search.
-    if (seqs[last] === seq && seqs[last - 1] !== seq) return last;
-    // The first one: the rows after it with the same number are late ones.
+    if (seqs[last] === seq) return last;
     const at = countBefore(this.size, (row) => (seqs[row] ?? seq) < seq);
-    return at <= last && seqs[at] === seq ? at : (this.#late.get(seq) ?? NONE);
+    return at <= last && seqs[at] === seq ? at : NONE;
   }
 }
 
@@ -227,7 +205,6 @@ function newColumns(length: number): Columns {
     depths: new Int32Array(length),
     bits: new Uint8Array(length),
     children: new Uint8Array(length),
-    calls: new Uint16Array(length),
   };
 }
 

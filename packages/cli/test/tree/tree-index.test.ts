@@ -1,4 +1,3 @@
-import type { OutlineRow } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TreeIndex } from "../../src/tree/tree-index.js";
@@ -79,13 +78,5 @@ describe("added rows", () => {
         expect(stateOf(index)).toEqual(stateOf(TreeIndex.of(any)));
       }),
     );
-  });
-
-  test("may be read after rows that another writer stored later", () => {
-    const [a, b, c, d] = outline(["a", null], ["b", "a"], ["c", "a"], ["d", "b"]) as [OutlineRow, OutlineRow, OutlineRow, OutlineRow];
-    const index = TreeIndex.of([a, c]);
-    index.append([b, d, c, b]);
-    expect([0, 1, 2, 3].map((at) => index.row(at).id)).toEqual(["a", "c", "b", "d"]);
-    expect([0, 1, 2, 3].map((at) => index.parentOf(at))).toEqual([-1, 0, 0, 2]);
   });
 });
