@@ -122,7 +122,7 @@ const NO_IO: Io = {
   terminal: undefined,
   bough: async () => 0,
   endProcess: () => undefined,
-  onInterrupt: () => () => undefined,
+  onEnd: () => () => undefined,
   cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
 };
 

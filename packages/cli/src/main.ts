@@ -45,20 +45,6 @@ const ENDING_SIGNALS: readonly (readonly [signal: NodeJS.Signals, exit: number])
   ["SIGHUP", 129],
 ];
 
-const cleanUps = new Set<() => void>();
-
-function onInterrupt(cleanUp: () => void): () => void {
-  cleanUps.add(cleanUp);
-  const stopListening = onSignals((exit) => {
-    for (const one of cleanUps) one();
-    process.exit(exit);
-  });
-  return () => {
-    cleanUps.delete(cleanUp);
-    stopListening();
-  };
-}
-
 /** Aborts on the first signal only; a second one has its default action and ends the process. */
 function cancelOnInterrupt({ endsCleanly = false } = {}): Cancellation {
   const controller = new AbortController();
@@ -86,14 +72,13 @@ function onSignals(listener: (exit: number) => void): () => void {
   };
 }
 
-/** Calls `restore` when the process ends, also by a signal. Returns a function that removes the listeners. */
-function onEnd(restore: () => void): () => void {
-  const ends = ENDING_SIGNALS.map(([signal, exit]) => [signal, () => process.exit(exit)] as const);
-  for (const [signal, end] of ends) process.on(signal, end);
-  process.on("exit", restore);
+/** Calls `cleanUp` when the process ends, also by a signal. Returns a function that removes the listeners. */
+function onEnd(cleanUp: () => void): () => void {
+  const stopListening = onSignals((exit) => process.exit(exit));
+  process.on("exit", cleanUp);
   return () => {
-    for (const [signal, end] of ends) process.off(signal, end);
-    process.off("exit", restore);
+    stopListening();
+    process.off("exit", cleanUp);
   };
 }
 
@@ -180,7 +165,7 @@ const io: Io = {
   terminal: drawableTerminal(),
   bough: run,
   endProcess: (exit) => process.exit(exit),
-  onInterrupt,
+  onEnd,
   cancelOnInterrupt,
 };
 

@@ -17,7 +17,7 @@ export function quietIo(folder: string, { columns, ...sink }: Partial<Sink> = {}
     terminal: undefined,
     bough: async () => 0,
     endProcess: () => undefined,
-    onInterrupt: () => () => undefined,
+    onEnd: () => () => undefined,
     cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
     ...different,
   };

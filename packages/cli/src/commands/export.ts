@@ -90,7 +90,7 @@ async function writeDocument(
   assets: AssetFolder | undefined,
 ): Promise<void> {
   if (assets === undefined) return writePieces(io, out, pieces, options);
-  const stopWatching = io.onInterrupt(() => assets.discard());
+  const stopWatching = io.onEnd(() => assets.discard());
   try {
     await writePieces(io, out, assets.placedAfter(pieces), options);
   } catch (error) {

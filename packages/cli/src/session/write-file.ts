@@ -26,7 +26,7 @@ export async function writeNewFile(io: Io, path: string, pieces: Pieces, overwri
   const replaced = await checkTarget(path, overwrite);
   const target = replaced === undefined ? path : await realpath(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
-  const stopWatching = io.onInterrupt(() => rmSync(temporary, { force: true }));
+  const stopWatching = io.onEnd(() => rmSync(temporary, { force: true }));
   try {
     await writeAll(temporary, pieces, replaced ?? mode);
     await moveIntoPlace(temporary, target, overwrite);

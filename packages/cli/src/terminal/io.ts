@@ -23,11 +23,8 @@ export interface Terminal {
   readonly stdout: NodeJS.WriteStream;
   readonly color: boolean;
   readonly reflow: Reflow;
-  /**
-   * Registers a function that restores the terminal; returns one that removes it. It is called before a signal or an uncaught
-   * error ends the process, and must not throw.
-   */
-  readonly onEnd: (restore: () => void) => () => void;
+  /** As `Io.onEnd`, for a function that restores the terminal. */
+  readonly onEnd: Io["onEnd"];
   /** Suspends the process (SIGTSTP), and calls `resumed` once it continues. */
   readonly suspend: (resumed: () => void) => void;
 }
@@ -76,8 +73,8 @@ export interface Io {
   readonly bough: (args: readonly string[], io: Io) => Promise<number>;
   /** Ends the process at once, whatever it waits for. */
   readonly endProcess: (exit: number) => void;
-  /** Calls `cleanUp` on SIGINT and exits; returns a function that removes the handler. */
-  readonly onInterrupt: (cleanUp: () => void) => () => void;
+  /** Registers a function that is called before the process ends, also by a signal; returns one that removes it. It must not throw. */
+  readonly onEnd: (cleanUp: () => void) => () => void;
   /**
    * For work that can be cancelled: the first SIGINT, SIGTERM or SIGHUP aborts the signal, and the command ends by itself. SIGTERM and
    * SIGHUP give the process their exit code; with `endsCleanly` they do not, for work that only a signal ends.

@@ -35,7 +35,7 @@ export async function opened(
   const session = typeof names === "string" ? await grow(store, "session-1", names, { title: "Parser" }) : await names(store);
   const compactor = createCompactor({ session, contextWindow: 200_000, now: () => NOON });
   const remembered: number[] = [];
-  const io = { env, cwd: folder, home: folder, now: () => NOON, onInterrupt: () => () => undefined } as Partial<Io> as Io;
+  const io = { env, cwd: folder, home: folder, now: () => NOON, onEnd: () => () => undefined } as Partial<Io> as Io;
   const rememberChoice = async (choice: number) => {
     remembered.push(choice);
   };
