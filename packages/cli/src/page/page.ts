@@ -1,4 +1,4 @@
-import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
+import type { Entry, EntryId, OutlineRow, Session } from "@bough/session-core";
 import { costLine, isPrivate, PriceList, previewOf } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
 import { readOutline, readPath } from "../session/paging.js";
@@ -35,8 +35,24 @@ export interface PageOptions extends StepOptions {
  * for await (const piece of sessionPage(session)) file.write(piece);
  */
 export async function* sessionPage(session: Session, options: PageOptions = {}): AsyncGenerator<string, void, void> {
-  const writer = await PageWriter.of(session, { folds: new Folds(MOST_DETAILS), ...options });
-  yield* writer.write();
+  yield* new PageWriter(await readPage(session, { folds: new Folds(MOST_DETAILS), ...options })).write();
+}
+
+type ReadPage = Awaited<ReturnType<typeof readPage>>;
+
+async function readPage(session: Session, options: PageOptions) {
+  const leafId = options.leafId === undefined ? await session.refresh() : options.leafId;
+  const [record, labels, rows] = await Promise.all([
+    session.record(),
+    session.labels.list(),
+    options.branchOnly === true ? readPath(session, leafId) : readOutline(session),
+  ]);
+  return {
+    ...{ session, options, record, rows },
+    leaf: rows.find(({ id }) => id === leafId) ?? null,
+    labels: new Map(labels.map(({ entryId, label }) => [entryId, label])),
+    subagents: await PageSubagents.of(options.subagents ?? [], options),
+  };
 }
 
 /** Articles of a chunk; as in the script of the page. */
@@ -46,11 +62,7 @@ const CHUNK = 40;
 const MOST_DETAILS = 500;
 
 class PageWriter {
-  readonly #session: Session;
-  readonly #options: PageOptions;
-  readonly #record: SessionRecord;
-  readonly #rows: readonly OutlineRow[];
-  readonly #leaf: OutlineRow | null;
+  readonly #read: ReadPage;
   /** The entry that is marked as the leaf. */
   readonly #leafAt: EntryId | null;
   readonly #shape: BranchShape;
@@ -60,25 +72,12 @@ class PageWriter {
   readonly #stepOf: Int32Array;
   readonly #treeRows = new Map<Segment, TreeRow[]>();
   readonly #headings = new Headings();
-  readonly #subagents: PageSubagents;
   /** Number of articles in the current chunk. */
   #chunk = 0;
 
-  private constructor(
-    session: Session,
-    options: PageOptions,
-    record: SessionRecord,
-    rows: readonly OutlineRow[],
-    leaf: OutlineRow | null,
-    labels: ReadonlyMap<EntryId, string>,
-    subagents: PageSubagents,
-  ) {
-    this.#session = session;
-    this.#options = options;
-    this.#record = record;
-    this.#rows = rows;
-    this.#subagents = subagents;
-    this.#leaf = leaf;
+  constructor(read: ReadPage) {
+    const { options, record, rows, leaf, labels } = read;
+    this.#read = read;
     this.#steps = new StepWriter(record, labels, options);
     this.#shape = new BranchShape(parentsOf(rows), leaf === null ? NONE : rows.indexOf(leaf));
     this.#leafAt = drawnLeaf(rows, leaf, labels);
@@ -86,24 +85,17 @@ class PageWriter {
     this.#stepOf = new Int32Array(rows.length).fill(-1);
   }
 
-  static async of(session: Session, options: PageOptions): Promise<PageWriter> {
-    const leafId = options.leafId === undefined ? await session.refresh() : options.leafId;
-    const [record, labels, rows] = await Promise.all([session.record(), session.labels.list(), readRows(session, leafId, options)]);
-    const leaf = rows.find(({ id }) => id === leafId) ?? null;
-    const subagents = await PageSubagents.of(options.subagents ?? [], options);
-    return new PageWriter(session, options, record, rows, leaf, new Map(labels.map(({ entryId, label }) => [entryId, label])), subagents);
-  }
-
   async *write(): AsyncGenerator<string, void, void> {
     const lines = this.#shape.lines();
-    const facts = await factsHtml(this.#session, this.#record, {
-      leafId: this.#leaf?.id ?? null,
-      entries: this.#rows.length,
-      branchOnly: this.#options.branchOnly === true,
+    const { session, options, record, rows, leaf, subagents } = this.#read;
+    const facts = await factsHtml(session, record, {
+      leafId: leaf?.id ?? null,
+      entries: rows.length,
+      branchOnly: options.branchOnly === true,
       masks: this.#steps.masks,
-      prices: this.#options.prices ?? new PriceList(),
+      prices: options.prices ?? new PriceList(),
     });
-    yield documentStart(this.#steps.masks.maskLine(sessionTitle(this.#record)), facts).text;
+    yield documentStart(this.#steps.masks.maskLine(sessionTitle(record)), facts).text;
     yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
       if (at === 1) yield `${await this.#pathEnd()}<template id="elsewhere">`;
@@ -112,7 +104,7 @@ class PageWriter {
     yield lines.length > 1 ? "</template>" : await this.#pathEnd();
     yield '<nav id="tree" aria-label="Tree of the session" tabindex="-1">';
     for (const piece of treeHtml(lines, (segment) => mergeCalls(this.#treeRows.get(segment) ?? []))) yield withReferences(piece.text);
-    for (const writer of this.#subagents.writers) this.#steps.include(writer);
+    for (const writer of subagents.writers) this.#steps.include(writer);
     yield html`</nav><footer id="closing">${this.#closing()}</footer>`.text;
     yield documentEnd(this.#steps.languages).text;
   }
@@ -120,13 +112,14 @@ class PageWriter {
   /** The end of the conversation. A page of one branch has only the subagents that this branch started. */
   async #pathEnd(): Promise<string> {
     const isKnown = (id: EntryId) => this.#rowOfId.has(id);
-    const unplaced = this.#options.branchOnly === true ? NOTHING : await this.#subagents.withoutPlace(this.#session.id, isKnown);
+    const unplaced =
+      this.#read.options.branchOnly === true ? NOTHING : await this.#read.subagents.withoutPlace(this.#read.session.id, isKnown);
     return html`</div></div>${unplaced}</main>`.text;
   }
 
   #closing(): Html {
     const cost = this.#steps.cost === null ? undefined : costLine(this.#steps.cost);
-    const lines = [this.#steps.omitted.line(), cost, ...(this.#options.closing?.() ?? [])];
+    const lines = [this.#steps.omitted.line(), cost, ...(this.#read.options.closing?.() ?? [])];
     return joinHtml(lines.flatMap((line) => (line === undefined ? [] : [html`<p>${line}</p>`])));
   }
 
@@ -135,7 +128,7 @@ class PageWriter {
     for (const segment of line.segments) {
       const rows: TreeRow[] = [];
       this.#treeRows.set(segment, rows);
-      const started = (ids: readonly EntryId[]) => this.#subagents.startedBy(this.#session.id, ids);
+      const started = (ids: readonly EntryId[]) => this.#read.subagents.startedBy(this.#read.session.id, ids);
       for await (const written of this.#steps.steps(this.#entries(segment), started, unshown)) yield* this.#step(written, rows);
       if (segment.branches.length > 0) yield withReferences((await this.#fork(segment)).text);
     }
@@ -143,9 +136,9 @@ class PageWriter {
 
   /** The entries of a segment. */
   async *#entries({ rows }: Segment): AsyncGenerator<Entry> {
-    const above = this.#rows[this.#shape.parents[rows[0] ?? -1] ?? -1];
-    const leafId = this.#rows[rows.at(-1) ?? -1]?.id ?? null;
-    for await (const entry of this.#session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
+    const above = this.#read.rows[this.#shape.parents[rows[0] ?? -1] ?? -1];
+    const leafId = this.#read.rows[rows.at(-1) ?? -1]?.id ?? null;
+    for await (const entry of this.#read.session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
       const at = this.#rowOfId.get(entry.id) ?? -1;
       this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
       yield entry;
@@ -157,26 +150,26 @@ class PageWriter {
     const at = this.#rowOfId.get(id) ?? -1;
     const up = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
     for (const shown of step.entryIds) this.#stepOf[this.#rowOfId.get(shown) ?? -1] = at;
-    const place = { step: at, up, ids, createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN, label: this.#steps.labelOf(step) };
+    const place = { step: at, up, ids, createdAtMs: this.#read.rows[at]?.createdAtMs ?? Number.NaN, label: this.#steps.labelOf(step) };
     // Browsers skip what is not on screen chunk by chunk.
     if (this.#chunk === CHUNK) yield '</div><div class="chunk">';
     this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
     yield withReferences(articleHtml(written, place, this.#headings.next(written)).text);
     const isLeaf = step.entryIds.some((one) => one === this.#leafAt);
     if (hasOwn && written.kind !== "setting")
-      rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#record.cwd));
+      rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#read.record.cwd));
   }
 
   /** The choice of branches after a branch point. */
   async #fork(segment: Segment): Promise<Html> {
     const point = segment.rows.at(-1) ?? -1;
-    const children = await this.#session.tree.children(this.#rows[point]?.id ?? null);
+    const children = await this.#read.session.tree.children(this.#read.rows[point]?.id ?? null);
     const items: ForkItem[] = [];
     for (const child of children) {
       const row = this.#rowOfId.get(child.id) ?? NONE;
       const entry = await this.#firstShown(row);
       if (entry === undefined) continue;
-      const text = previewOf(this.#steps.masks.maskEntry(entry), this.#record.cwd) || entry.type;
+      const text = previewOf(this.#steps.masks.maskEntry(entry), this.#read.record.cwd) || entry.type;
       items.push({ id: entry.id, row, text, ...this.#branchFacts(row) });
     }
     return forkHtml(this.#stepOf[point] ?? -1, items);
@@ -185,14 +178,14 @@ class PageWriter {
   /** The first entry of the line of a row that the page may show; undefined: all are private. */
   async #firstShown(row: number): Promise<Entry | undefined> {
     for (let at = row; at !== NONE; at = this.#shape.next(at)) {
-      const entry = await this.#session.entry(this.#rows[at]?.id ?? "");
-      if (!isPrivate(entry) || this.#options.private === true) return entry;
+      const entry = await this.#read.session.entry(this.#read.rows[at]?.id ?? "");
+      if (!isPrivate(entry) || this.#read.options.private === true) return entry;
     }
     return undefined;
   }
 
   #branchFacts(first: number): Omit<ForkItem, "id" | "row" | "text"> {
-    const [start, end] = [this.#rows[first], this.#rows[this.#shape.newestBelow(first)]];
+    const [start, end] = [this.#read.rows[first], this.#read.rows[this.#shape.newestBelow(first)]];
     const label = start === undefined ? undefined : this.#steps.labelOf({ entryIds: [start.id] });
     return { label, entries: (end?.depth ?? 0) - (start?.depth ?? 0) + 1, activeAtMs: end?.createdAtMs ?? Number.NaN };
   }
@@ -203,8 +196,4 @@ function drawnLeaf(rows: readonly OutlineRow[], leaf: OutlineRow | null, labeled
   const index = TreeIndex.of(rows);
   const at = leafRow(index, leaf?.id ?? null, { filter: "default", labeled });
   return at === NONE ? null : index.idOf(at);
-}
-
-async function readRows(session: Session, leafId: EntryId | null, { branchOnly }: PageOptions): Promise<readonly OutlineRow[]> {
-  return branchOnly === true ? readPath(session, leafId) : readOutline(session);
 }

@@ -52,24 +52,9 @@ export class ServedPage {
     this.tree = new ServedTree(served, this.masks);
   }
 
-  /** The path of the parts of this session. */
-  get #base(): string {
-    return `${this.#options.root}${encodeURIComponent(this.#served.session.id)}/`;
-  }
-
-  /** The path of the page. */
+  /** The path of the page; that of its parts has a slash behind it. */
   get address(): string {
     return `${this.#options.root}${encodeURIComponent(this.#served.session.id)}`;
-  }
-
-  /** Searches the session for secrets, as far as that is done before something is shown. Every other part needs it before. */
-  async learn({ payloadBytes }: SessionRecord): Promise<void> {
-    await this.#learning?.learn(payloadBytes);
-  }
-
-  /** Searches what `learn` left of a long session, in the background. */
-  learnLater(): void {
-    this.#learning?.learnLater();
   }
 
   /**
@@ -79,7 +64,7 @@ export class ServedPage {
   async *write(record: SessionRecord, at: EntryId | undefined): AsyncGenerator<string, void, void> {
     const { session } = this.#served;
     const { root, hasList, store, prices = new PriceList() } = this.#options;
-    await this.learn(record);
+    await this.#learning?.learn(record.payloadBytes);
     const facts = await factsHtml(session, record, {
       leafId: session.leafId,
       entries: record.entryCount,
@@ -87,7 +72,12 @@ export class ServedPage {
       masks: this.masks,
       prices,
     });
-    const data = { base: this.#base, ...(hasList ? { home: root } : {}), ...(store === undefined ? {} : { store }), session: record.id };
+    const data = {
+      base: `${this.address}/`,
+      ...(hasList ? { home: root } : {}),
+      ...(store === undefined ? {} : { store }),
+      session: record.id,
+    };
     yield documentStart(this.#title(record), facts, { kind: "served", data }).text;
     // The head is on its way before the outline is read, which takes a second for 100,000 entries.
     await pause();
@@ -113,7 +103,7 @@ export class ServedPage {
       .text;
     yield html`<footer id="closing">${this.#closing(blocks.length <= FIRST_BLOCKS ? writer : undefined)}</footer>`.text;
     yield documentEnd("all").text;
-    this.learnLater();
+    this.#learning?.learnLater();
   }
 
   /** The state of the branch that ends at a row. */
@@ -192,21 +182,21 @@ export class ServedPage {
   }
 
   async #forkItems(row: number): Promise<readonly ForkItem[]> {
-    const { index, labels, session, record } = this.#served;
+    const { index, labels, session, record, shape } = this.#served;
     const branches = await this.#served.branchesAt(row);
     const entries = await session.entriesById(branches.map(({ shown }) => index.idOf(shown)));
     const a = index.idOf(branches[0]?.shown ?? row);
     return branches.map(({ first, shown }, at) => {
       const { id, type } = index.row(shown);
       const start = index.row(first);
-      const end = index.row(this.#served.newestBelow(first));
+      const end = index.row(shape.newestBelow(first));
       const entry = entries.get(id);
       const text = (entry && previewOf(this.masks.maskEntry(entry), record.cwd)) || type;
       const label = labels.get(start.id);
       return {
         ...{ id, row: first, text, label: label && this.masks.maskLine(label) },
         ...{ entries: end.depth - start.depth + 1, activeAtMs: end.createdAtMs },
-        compare: at === 0 ? undefined : `${this.#base}compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(id)}`,
+        compare: at === 0 ? undefined : `${this.address}/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(id)}`,
       };
     });
   }
@@ -237,7 +227,7 @@ export class ServedPage {
     let version = this.#served.revision;
     for (let place = from; place < to; place += 1) {
       if (!this.#isFork(path, place)) continue;
-      version = (Math.imul(version, 31) + this.#served.newestBelow(path[place] ?? NONE)) | 0;
+      version = (Math.imul(version, 31) + this.#served.shape.newestBelow(path[place] ?? NONE)) | 0;
     }
     return version >>> 0;
   }

@@ -100,11 +100,6 @@ export class ServedSession {
     return this.#private.has(at);
   }
 
-  /** The newest row below a row, or the row itself. */
-  newestBelow(at: number): number {
-    return this.shape.newestBelow(at);
-  }
-
   /** The rows from the first one down to a row. */
   pathTo(end: number): Int32Array {
     const path = new Int32Array(end === NONE ? 0 : this.index.depthOf(end) + 1);
@@ -114,7 +109,7 @@ export class ServedSession {
 
   /** The end of the branch of a row that is shown: the leaf if the row is on its path, else the newest row below. */
   endOf(at: number): number {
-    return this.isOnPath(at, this.leaf) ? this.leaf : this.newestBelow(at);
+    return this.isOnPath(at, this.leaf) ? this.leaf : this.shape.newestBelow(at);
   }
 
   /**
@@ -125,7 +120,7 @@ export class ServedSession {
     if (at === NONE || this.isOnPath(at, this.leaf)) return this.leaf;
     const { parents } = this.index;
     for (let row = at + 1; row < Math.min(size, parents.length); row += 1) if (parents[row] === at) return at;
-    return this.newestBelow(at);
+    return this.shape.newestBelow(at);
   }
 
   /** True if a row is on the path of another one, or is that one. */

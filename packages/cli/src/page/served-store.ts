@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { type EntryId, type Session, type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
 import { KeptSessions } from "../session/kept-sessions.js";
@@ -28,6 +29,8 @@ export interface ServedStoreOptions extends Omit<StepOptions, "masks"> {
 interface Opened {
   readonly served: ServedSession;
   readonly page: ServedPage;
+  /** undefined: its secrets are shown. */
+  readonly masks: LearningMasks | undefined;
 }
 
 /** Sessions whose outline is remembered at once. */
@@ -45,7 +48,8 @@ export class ServedStore {
   readonly #kept: KeptSessions;
   /** In the order of their last use. */
   readonly #opened = new Map<SessionId, Opened>();
-  readonly #waiting = new Set<() => void>();
+  /** Emits `change` after something was written to the store. Each client that waits has a listener. */
+  readonly #changes = new EventEmitter().setMaxListeners(0);
 
   constructor(store: Store, options: ServedStoreOptions) {
     this.#store = store;
@@ -86,8 +90,8 @@ export class ServedStore {
     // A server that was started again, or a session that was forgotten: the page goes on with what it asks for.
     if (opened.served.index.size === 0) await opened.served.update();
     // No page was written of a session that was forgotten: the parts themselves see to its secrets.
-    await opened.page.learn(record);
-    opened.page.learnLater();
+    await opened.masks?.learn(record.payloadBytes);
+    opened.masks?.learnLater();
     return this.#part(opened, part, query);
   }
 
@@ -116,7 +120,7 @@ export class ServedStore {
       this.#wake();
     };
     const masks = withSecrets ? undefined : new LearningMasks(session, onLearned);
-    return { served, page: new ServedPage(this.#store, served, masks, { ...options, root, hasList: only === undefined }) };
+    return { served, masks, page: new ServedPage(this.#store, served, masks, { ...options, root, hasList: only === undefined }) };
   }
 
   async #part({ served, page }: Opened, part: string, query: URLSearchParams): Promise<Answer> {
@@ -189,19 +193,11 @@ export class ServedStore {
   }
 
   /** Resolves when something was written to the store, or the signal is aborted. */
-  #nextChange(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal.addEventListener("abort", done);
-    });
+  #nextChange(signal: AbortSignal): Promise<unknown> {
+    return once(this.#changes, "change", { signal }).catch(() => undefined);
   }
 
   #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+    this.#changes.emit("change");
   }
 }
