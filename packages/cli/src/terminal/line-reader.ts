@@ -85,7 +85,13 @@ export class LineReader {
 
   #read(lines: Interface, takeEarly: TakeEarly | undefined): Promise<string | undefined> {
     const { startDelay } = this.#source;
-    const rule = takeEarly === undefined ? new AcceptFirstLine(this.#typedAhead) : new AcceptLaterLine(lines, takeEarly);
+    const later = takeEarly === undefined ? undefined : new LaterLine(lines, takeEarly);
+    const answerOf = (typed: readonly string[]): string | undefined => {
+      if (later !== undefined) return later.answerOf(typed);
+      // The first line is the answer; the others answer later questions.
+      this.#typedAhead.push(...typed.slice(1));
+      return typed[0];
+    };
     return new Promise((resolve) => {
       let cancelDelay: () => void = () => undefined;
       let isOver = false;
@@ -100,11 +106,11 @@ export class LineReader {
       const prompt = (): void => {
         lines.prompt();
         cancelDelay();
-        if (!rule.isOpen) cancelDelay = startDelay(() => rule.open());
+        if (later?.isOpen === false) cancelDelay = startDelay(() => later.open());
       };
       const answer = (): void => {
         if (isOver) return;
-        const found = rule.answerOf(received.splice(0));
+        const found = answerOf(received.splice(0));
         if (found === undefined) prompt();
         else end(found);
       };
@@ -114,7 +120,7 @@ export class LineReader {
       });
       lines.once("close", () => {
         if (isOver) return;
-        const last = rule.answerOf(received.splice(0));
+        const last = answerOf(received.splice(0));
         // Ctrl-D ends no line, as Enter does.
         if (last === undefined) this.#source.output.write("\n");
         end(last);
@@ -126,25 +132,8 @@ export class LineReader {
   }
 }
 
-/** The first line is the answer; the others answer later questions. */
-class AcceptFirstLine {
-  readonly isOpen = true;
-  readonly #typedAhead: string[];
-
-  constructor(typedAhead: string[]) {
-    this.#typedAhead = typedAhead;
-  }
-
-  open(): void {}
-
-  answerOf([first, ...rest]: readonly string[]): string | undefined {
-    this.#typedAhead.push(...rest);
-    return first;
-  }
-}
-
 /** Only a line that was begun after `open` and came alone is the answer. */
-class AcceptLaterLine {
+class LaterLine {
   isOpen = false;
   /** The current line was begun before `open`. */
   #isEarly = false;
