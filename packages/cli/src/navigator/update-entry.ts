@@ -33,53 +33,47 @@ export function moveTo(model: NavigatorModel, entryId: string, summarize: boolea
 
 const showNotice = (model: NavigatorModel, text: string): NavigatorStep => withoutEffects({ ...model, notice: { text, isError: false } });
 
-/** `summarize` undefined: the setting decides, or the user in a dialog. */
-const go =
-  (summarize: boolean | undefined) =>
+/** An action on the selected entry, which changes nothing if none is selected. */
+const onEntry =
+  (act: (model: NavigatorModel, entryId: EntryId, tree: NavigatorTree) => NavigatorStep) =>
   (model: NavigatorModel): NavigatorStep => {
-    const { tree, selected, leaving } = model;
     const entryId = selectedId(model);
-    if (tree === undefined || entryId === undefined) return withoutEffects(model);
+    return model.tree === undefined || entryId === undefined ? withoutEffects(model) : act(model, entryId, model.tree);
+  };
+
+/** `summarize` undefined: the setting decides, or the user in a dialog. */
+const go = (summarize: boolean | undefined) =>
+  onEntry((model, entryId, tree) => {
+    const { selected, leaving } = model;
     if (selected === leafRow(tree.index, tree.leafId, { filter: model.filter, labeled: tree.labels }))
       return showNotice(model, "This is the current position already.");
     const left =
-      tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetRow(model, selected)).onlyA.length;
+      tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetRow(tree, selected)).onlyA.length;
     if (left === 0) return moveTo(model, entryId, false);
     if (summarize !== undefined) return moveTo(model, entryId, summarize);
     if (leaving !== "ask") return moveTo(model, entryId, leaving === "summary");
     return withoutEffects({ ...model, dialog: { kind: "leaving", entryId, left, choice: model.lastChoice } });
-  };
+  });
 
 /** The row of the leaf after a move: the parent of a message that returns to the prompt. -1: before the first entry. */
-function targetRow({ tree }: NavigatorModel, at: number): number {
-  if (tree === undefined) return at;
-  return returnsToPrompt(tree.index.filterBits[at] ?? 0) ? tree.index.parentOf(at) : at;
+function targetRow({ index }: NavigatorTree, at: number): number {
+  return returnsToPrompt(index.filterBits[at] ?? 0) ? index.parentOf(at) : at;
 }
 
 const undo =
   (redo: boolean) =>
   (model: NavigatorModel): NavigatorStep => ({ model, effects: [{ kind: "undo", redo }] });
 
-const copy =
-  (kind: "copy" | "copyBranch") =>
-  (model: NavigatorModel): NavigatorStep => {
-    const entryId = selectedId(model);
-    return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind, entryId }] };
-  };
+const copy = (kind: "copy" | "copyBranch") => onEntry((model, entryId) => ({ model, effects: [{ kind, entryId }] }));
 
-const fork = (model: NavigatorModel): NavigatorStep => {
-  const { tree, selected } = model;
-  const entryId = selectedId(model);
-  if (tree === undefined || entryId === undefined) return withoutEffects(model);
-  return withoutEffects({ ...model, dialog: { kind: "forking", entryId, count: tree.index.depthOf(selected) + 1 } });
-};
+const fork = onEntry((model, entryId, { index }) =>
+  withoutEffects({ ...model, dialog: { kind: "forking", entryId, count: index.depthOf(model.selected) + 1 } }),
+);
 
-const exportPath = (model: NavigatorModel): NavigatorStep => {
-  const entryId = selectedId(model);
-  if (entryId === undefined) return withoutEffects(model);
+const exportPath = onEntry((model, entryId) => {
   const path = `bough-${toFileName(model.sessionId)}-${toFileName(entryId)}.md`;
   return withoutEffects({ ...model, dialog: { kind: "exporting", entryId, field: newField(path) } });
-};
+});
 
 /** Goes into the session of the subagent that the entry started; of several the user chooses one. */
 const visit = (model: NavigatorModel): NavigatorStep => {
@@ -102,14 +96,12 @@ const back = (model: NavigatorModel): NavigatorStep => {
   return withoutEffects({ ...model, result: { kind: "visit", sessionId: parent.sessionId, entryId: parent.entryId } });
 };
 
-const toggleMark = (model: NavigatorModel): NavigatorStep => {
-  const entryId = selectedId(model);
-  if (entryId === undefined) return showSelection(model);
+const toggleMark = onEntry((model, entryId) => {
   const { marks } = model;
   // A third mark replaces the first one.
   const next = marks.includes(entryId) ? marks.filter((id) => id !== entryId) : [...marks, entryId].slice(-2);
   return showSelection({ ...model, marks: next });
-};
+});
 
 const compare = (model: NavigatorModel): NavigatorStep => {
   const [a, b = selectedId(model)] = model.marks;
@@ -142,10 +134,8 @@ function branchEnd({ index, leafId }: NavigatorTree, at: number): number {
   return isBelow.has(leaf) ? leaf : end;
 }
 
-const compact = (model: NavigatorModel): NavigatorStep => {
-  const { tree, selected } = model;
-  const entryId = selectedId(model);
-  if (tree === undefined || entryId === undefined) return withoutEffects(model);
+const compact = onEntry((model, entryId, tree) => {
+  const { selected } = model;
   const leaf = tree.leafId === null ? -1 : tree.index.indexOf(tree.leafId);
   if (leaf < 0 || pathDifference(tree.index, selected, leaf).onlyA.length > 0)
     return showNotice(model, "Only the current branch can be compacted. Go to it first.");
@@ -153,7 +143,7 @@ const compact = (model: NavigatorModel): NavigatorStep => {
   return count === 0
     ? showNotice(model, "There is nothing before this entry.")
     : withoutEffects({ ...model, dialog: { kind: "compacting", entryId, count } });
-};
+});
 
 /** The actions on the selected entry. */
 export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel) => NavigatorStep>> = {
