@@ -3,7 +3,7 @@ import { MCP_CLIENTS } from "../mcp/clients.js";
 import { HOOK_AGENTS } from "../memory/hook-agents.js";
 import { TYPED_FILTER_LINE } from "../session/typed-text.js";
 import type { CommandDefinition } from "./define.js";
-import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
+import { collect, parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
 const STATS_GROUPS = ["day", "directory", "model", "session", "agent"];
 const DEFAULT_SESSION = "Without SESSION: the most recently active session of this directory, else of the store.";
@@ -177,10 +177,7 @@ export const READ_COMMANDS: readonly CommandDefinition[] = [
         .option("-i, --interactive", "find while you type (full screen)")
         .option("--session <session>", "search this session only")
         .option("--role <role...>", "system, user, assistant, toolResult, bashExecution or custom")
-        .option("--in <place>", "prose, code or tool: only there; can be repeated", (place, others: readonly string[] = []) => [
-          ...others,
-          place,
-        ])
+        .option("--in <place>", "prose, code or tool: only there; can be repeated", collect)
         .option("--agent <name>", "sessions that this agent recorded: claude, pi, bough")
         .option("--type <type...>", "message, compaction, branch_summary, custom_message, context_edit")
         .option("--path <file>", "entries with tool calls on this file: its path, or the end of its path")

@@ -93,10 +93,9 @@ export class FoldedRanges {
     return position + this.#hiddenBy(countAtMost(this.#position, position));
   }
 
-  /** The rank of the next visible row below; it may be beyond the end. O(log folds). */
+  /** The rank of the visible row below a visible one; it may be beyond the end. O(log folds). */
   next(rank: number): number {
-    const range = countAtMost(this.#first, rank + 1) - 1;
-    return rank + 1 <= (this.#last[range] ?? -1) ? (this.#last[range] ?? rank) + 1 : rank + 1;
+    return this.lastOf(rank) + 1;
   }
 
   /** Returns the number of rows that the first `ranges` ranges hide. */
