@@ -5,7 +5,7 @@ import { sessionTitle } from "../session/names.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";
-import type { ShellHost, ShellWorld } from "./world.js";
+import { type ShellHost, type ShellWorld, terminalWidth } from "./world.js";
 
 /** Most entries that are read. */
 const MAX_ENTRIES = 30;
@@ -32,10 +32,6 @@ const NOTEBOOK_NOTE = [
   "No model is configured, so this is a notebook: messages are stored, and everything except replies works.",
   "To use a model: bough --model NAME --base-url URL (see bough help environment). Commands: /help",
 ];
-
-function terminalWidth({ io }: ShellWorld): number {
-  return io.terminal?.stdout.columns || 80;
-}
 
 async function printTranscriptEnd(world: ShellWorld, host: ShellHost, glyphs: Glyphs, showsNotebookNote: boolean): Promise<void> {
   const { session, io } = world;

@@ -106,8 +106,6 @@ export type ShellStep = Step<ShellModel, ShellEffect>;
 export type ShellEvent =
   | { readonly kind: "status"; readonly status: Partial<Status> }
   | { readonly kind: "notice"; readonly text: string; readonly isError: boolean }
-  /** The message is stored. */
-  | { readonly kind: "message-stored"; readonly text: string }
   /** The message could not be stored; its text returns to the prompt. */
   | { readonly kind: "message-not-stored"; readonly text: string; readonly reason: string }
   | { readonly kind: "reply-started" }

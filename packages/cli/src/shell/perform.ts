@@ -26,7 +26,7 @@ import type { SlashName } from "./slash-commands.js";
 import { helpScreenLines, labelLines, runSlashCommand, setThinkingLevel } from "./slash-run.js";
 import { StatusReader } from "./status.js";
 import { promptLines } from "./transcript.js";
-import type { ShellHost, ShellWorld } from "./world.js";
+import { type ShellHost, type ShellWorld, terminalWidth } from "./world.js";
 
 const TICK_MS = 1000;
 const DELETED = "Another process deleted this session. /new starts another one.";
@@ -83,7 +83,7 @@ export class ShellPerformer implements Performer<ShellEffect> {
   }
 
   get #width(): number {
-    return this.#world.io.terminal?.stdout.columns || 80;
+    return terminalWidth(this.#world);
   }
 
   async #performEffect(effect: ShellEffect): Promise<void> {
@@ -156,7 +156,6 @@ export class ShellPerformer implements Performer<ShellEffect> {
       const reason = error instanceof SessionNotFoundError ? DELETED : errorLine(error);
       return this.#host.dispatch({ kind: "message-not-stored", text, reason });
     }
-    this.#host.dispatch({ kind: "message-stored", text });
     this.#host.print(promptLines(text, this.#width, this.#glyphs));
     if (model !== null) await this.#runReply(model);
   }
@@ -317,8 +316,8 @@ type Row = readonly [name: string, value: string, origin: string];
  * `/settings`: the settings in effect and where each one comes from. `allowed`: tools that the user allowed for this shell.
  * Keys are named by their variables, never shown.
  */
-async function settingsLines(world: ShellWorld, allowed: ReadonlySet<string> = new Set()): Promise<readonly Line[]> {
-  const { config, configPath, io } = world;
+async function settingsLines(world: ShellWorld, allowed: ReadonlySet<string>): Promise<readonly Line[]> {
+  const { config, configPath } = world;
   const from = (setting: unknown) => (setting === undefined ? "default" : CONFIG_FILE);
   const rows: readonly Row[] = [
     ...(await modelRows(world)),
@@ -331,10 +330,9 @@ async function settingsLines(world: ShellWorld, allowed: ReadonlySet<string> = n
     ...[...allowed].map((name): Row => [`  ${name}`, "allow", "this shell: answered always"]),
     ["leaving a branch", config.navigator?.leaving ?? "ask", from(config.navigator?.leaving)],
   ];
-  const width = io.terminal?.stdout.columns || 80;
   const shown = rows.flatMap(([name, value, origin]) => {
     const note = origin === "" ? [] : [styled("dim", `  (${safe(origin)})`)];
-    return wrapLine([padEnd(`  ${name} `, NAME_COLUMNS), styled("bold", safe(value)), ...note], width);
+    return wrapLine([padEnd(`  ${name} `, NAME_COLUMNS), styled("bold", safe(value)), ...note], terminalWidth(world));
   });
   return [[styled("heading", "Settings"), styled("dim", `  config file: ${safe(configPath)}`)], ...shown, []];
 }

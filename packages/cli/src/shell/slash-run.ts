@@ -11,7 +11,7 @@ import { helpLines, rebindKeys } from "../tui/key-table.js";
 import { SHELL_KEYS } from "./keys.js";
 import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
 import { windowBar } from "./status.js";
-import type { ShellHost, ShellWorld } from "./world.js";
+import { type ShellHost, type ShellWorld, terminalWidth } from "./world.js";
 
 /**
  * The arguments of the `bough` command that a slash command runs; undefined: the shell performs it itself. They pass through
@@ -23,14 +23,13 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
-      const { flags, file } = exportArguments(rest);
-      const path = file === "" ? `bough-${toFileName(sessionId)}.md` : expandHome(file, home);
+      const { flags, others } = takeFlags(rest, EXPORT_FLAGS);
+      const path = others === "" ? `bough-${toFileName(sessionId)}.md` : expandHome(others, home);
       return ["export", sessionId, ...flags, "--output", path];
     }
     case "import": {
-      const { isGiven, others } = extractFlag(rest, "--verbose");
-      const path = others === "" ? ["--yes"] : ["--", expandHome(others, home)];
-      return ["import", ...(isGiven ? ["--verbose"] : []), ...path];
+      const { flags, others } = takeFlags(rest, ["--verbose"]);
+      return ["import", ...flags, ...(others === "" ? ["--yes"] : ["--", expandHome(others, home)])];
     }
     case "stats":
       return ["stats", sessionId];
@@ -52,27 +51,17 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
   }
 }
 
-/** Removes a flag at the start or end; the rest, such as a path, may contain spaces. */
-function extractFlag(rest: string, flag: string): { readonly isGiven: boolean; readonly others: string } {
+/** Takes flags from the start and the end, in any order; the rest, such as a path, may contain spaces. */
+function takeFlags(rest: string, known: readonly string[]): { readonly flags: readonly string[]; readonly others: string } {
   const words = rest.split(/(\s+)/);
-  if (words[0] === flag) return { isGiven: true, others: words.slice(1).join("").trim() };
-  if (words.at(-1) === flag) return { isGiven: true, others: words.slice(0, -1).join("").trim() };
-  return { isGiven: false, others: rest };
-}
-
-/** The flags of `/export`, in any order around the name of the file. */
-function exportArguments(rest: string): { readonly flags: readonly string[]; readonly file: string } {
-  let file = rest;
   const flags = new Set<string>();
-  for (const flag of [...EXPORT_FLAGS, ...EXPORT_FLAGS]) {
-    const { isGiven, others } = extractFlag(file, flag);
-    file = others;
-    if (isGiven) flags.add(flag);
-  }
-  return { flags: [...flags], file };
+  const isTaken = (word = "") => word.trim() === "" || (known.includes(word) && flags.add(word));
+  while (words.length > 0 && isTaken(words[0])) words.shift();
+  while (words.length > 0 && isTaken(words.at(-1))) words.pop();
+  return { flags: known.filter((flag) => flags.has(flag)), others: words.join("") };
 }
 
-const EXPORT_FLAGS = ["--force", "--with-secrets"] as const;
+const EXPORT_FLAGS = ["--force", "--with-secrets"];
 
 const CONTEXT_BAR = 20;
 
@@ -86,8 +75,8 @@ const MISSING_ARGUMENT: Readonly<Partial<Record<SlashName, string>>> = {
 function missingArgument(name: SlashName, rest: string): string | undefined {
   if (rest === "") return MISSING_ARGUMENT[name];
   // Without an extension the format is unknown, and a word such as `clipboard` was probably not meant as a file.
-  const { file } = exportArguments(rest);
-  const isUnclear = name === "export" && file !== "" && exportFormatOf(file) === undefined;
+  const { others } = takeFlags(rest, EXPORT_FLAGS);
+  const isUnclear = name === "export" && others !== "" && exportFormatOf(others) === undefined;
   return isUnclear ? "Into which file? /export FILE.md, FILE.html, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
 }
 
@@ -102,7 +91,7 @@ export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: 
   if (line === undefined) return false;
   const { lines, notes, exit } = await world.runCommand(line);
   // Output fits the width of the terminal; messages on stderr may be longer.
-  const width = world.io.terminal?.stdout.columns || 80;
+  const width = terminalWidth(world);
   const printed = [...lines, ...notes].flatMap((one) => (lineWidth(one) > width ? wrapLine(one, width) : [one]));
   host.print([...printed, ...(name === "context" && exit === 0 ? await windowBarLines(world) : []), []]);
   if (exit !== 0 && notes.length === 0 && lines.length === 0)

@@ -166,8 +166,6 @@ function updateByEvent(model: ShellModel, event: ShellEvent): ShellStep {
       return withoutEffects({ ...model, status: { ...model.status, ...event.status } });
     case "notice":
       return withoutEffects({ ...model, notice: { text: event.text, isError: event.isError } });
-    case "message-stored":
-      return withoutEffects(model);
     case "message-not-stored":
       return restoreText(model, event.text, event.reason);
     case "reply-started":

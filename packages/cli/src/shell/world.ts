@@ -32,6 +32,11 @@ export interface ShellWorld {
   readonly runCommand: (args: readonly string[]) => Promise<CommandOutput>;
 }
 
+/** Columns of the terminal; 80 where there is none. */
+export function terminalWidth({ io }: Pick<ShellWorld, "io">): number {
+  return io.terminal?.stdout.columns || 80;
+}
+
 /** The output of a command: stdout and stderr. */
 export interface CommandOutput {
   readonly lines: readonly Line[];

@@ -9,6 +9,7 @@ import type { ShellEvent } from "../../src/shell/model.js";
 import { ShellPerformer } from "../../src/shell/perform.js";
 import type { ShellHost } from "../../src/shell/world.js";
 import type { Io } from "../../src/terminal/io.js";
+import { type Line, textOfLine } from "../../src/terminal/line.js";
 import { Shell } from "../agent/shell.js";
 
 const WINDOW = 20_000;
@@ -17,20 +18,28 @@ const SUMMARY = "<analysis>x</analysis><summary>\n## Goal\nMend src/k1.ts and sr
 /** Records the events that a shell dispatches, and waits for some of them. */
 class RecordingHost implements ShellHost {
   readonly events: ShellEvent[] = [];
+  readonly printed: string[] = [];
   #waiting: (() => void)[] = [];
   readonly dispatch = (event: ShellEvent): void => {
     this.events.push(event);
     for (const wake of this.#waiting.splice(0)) wake();
   };
-  readonly print = (): void => undefined;
+  readonly print = (lines: readonly Line[]): void => {
+    this.printed.push(...lines.map(textOfLine));
+    for (const wake of this.#waiting.splice(0)) wake();
+  };
   readonly copy = (): void => undefined;
+
+  /** Waits for the prompt of a message, which is printed once it is stored. */
+  async prompted(text: string): Promise<void> {
+    while (!this.printed.some((line) => line.includes(text))) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
 
   async until(holds: (event: ShellEvent) => boolean): Promise<void> {
     while (!this.events.some(holds)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
-const stored = (text: string) => (event: ShellEvent) => event.kind === "message-stored" && event.text === text;
 const compacting = (background: boolean) => (event: ShellEvent) => event.kind === "status" && event.status.background === background;
 
 /** A shell whose first turn ends just above the threshold, as its answer is long; then the summary is asked for and waits. */
@@ -68,7 +77,7 @@ describe("a compaction that is due when a turn ends", () => {
         status: { background: true },
       });
       const second = performer.performAndWait({ kind: "send", text: "second" });
-      await host.until(stored("second"));
+      await host.prompted("second");
       expect(shell.server.requests).toHaveLength(2);
       write();
       await second;
