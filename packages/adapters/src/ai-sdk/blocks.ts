@@ -95,13 +95,9 @@ export function fileBlock(
   const isUrl = dataInUrl === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text);
   const data = isUrl ? undefined : (dataInUrl ?? text);
   const mediaType = wholeType(given, typeInUrl, data);
-  if (isUrl) {
-    if (text.startsWith("data:") || /\s/.test(text))
-      return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
-    return { type: "file", mediaType, url: text, ...shared };
-  }
-  if (data === undefined || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
-    return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
+  const isValid = data === undefined ? !/^data:|\s/.test(text) : /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+  if (!isValid) return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
+  if (data === undefined) return { type: "file", mediaType, url: text, ...shared };
   if (/^image\/[\w.+-]+$/.test(mediaType)) return { type: "image", data, mimeType: mediaType, ...shared };
   return { type: "file", mediaType, data, ...shared };
 }
@@ -110,8 +106,7 @@ export function fileBlock(
 function toText(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   if (content instanceof URL) return content.href;
-  if (content instanceof Uint8Array) return Buffer.from(content).toString("base64");
-  if (content instanceof ArrayBuffer) return Buffer.from(content).toString("base64");
+  if (content instanceof Uint8Array || content instanceof ArrayBuffer) return Buffer.from(new Uint8Array(content)).toString("base64");
   if (!isObject(content)) return undefined;
   if (content["type"] === "text") return typeof content["text"] === "string" ? Buffer.from(content["text"]).toString("base64") : undefined;
   return content["type"] === "data" || content["type"] === "url" ? toText(content[content["type"]]) : undefined;

@@ -9,7 +9,7 @@ import {
 } from "@bough/session-core";
 import { isObject } from "@bough/session-core/wire";
 import type { ProviderMetadata } from "ai";
-import { type AiSdkStreamPart, isStreamPart, type StepPart, type StreamPart } from "./step.js";
+import type { AiSdkStreamPart, StepPart, StreamPart } from "./step.js";
 import { callsOf, messageOf, providerOf, replyBlocks, replyEntries, resultEntries } from "./step-entries.js";
 import { readStopReason } from "./stop-reason.js";
 
@@ -58,31 +58,25 @@ export class StepReader {
   #error: unknown;
 
   /** Takes the next part. Parts of unknown types are ignored. */
-  take(part: AiSdkStreamPart): void {
-    if (isStreamPart(part)) this.#takeKnown(part);
-  }
-
-  #takeKnown(part: StreamPart): void {
+  take(given: AiSdkStreamPart): void {
+    // The members of a part of a known type are those of the SDK's own types.
+    const part = given as StreamPart;
     switch (part.type) {
       case "text-start":
       case "reasoning-start":
         this.#start(part);
-        return;
+        break;
       case "text-delta":
-        this.#grow("text", part.id, part.text, part.providerMetadata);
-        return;
       case "text-end":
-        this.#grow("text", part.id, "", part.providerMetadata);
-        return;
-      case "reasoning-end":
-        this.#grow("reasoning", part.id, "", part.providerMetadata);
-        return;
+        this.#grow("text", part.id, "text" in part ? part.text : "", part.providerMetadata);
+        break;
       case "reasoning-delta":
-        this.#grow("reasoning", part.id, part.text, part.providerMetadata);
-        return;
+      case "reasoning-end":
+        this.#grow("reasoning", part.id, "text" in part ? part.text : "", part.providerMetadata);
+        break;
       case "tool-call":
         this.#takeCall(part);
-        return;
+        break;
       case "file":
       case "source":
       case "custom":
@@ -91,18 +85,15 @@ export class StepReader {
       case "tool-error":
       case "tool-approval-request":
         this.#parts.push(part);
-        return;
+        break;
       case "finish-step":
         this.#finish(part);
-        return;
+        break;
       case "abort":
         this.stop();
-        return;
+        break;
       case "error":
         this.fail(part.error);
-        return;
-      default:
-        return;
     }
   }
 
