@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import { assistantMessage, userMessage } from "@bough/session-core";
+import { crc32, deflateSync } from "node:zlib";
+import { assistantMessage, toolResult, userMessage } from "@bough/session-core";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { holds, openPage, useBrowser } from "./browser.js";
@@ -19,6 +20,21 @@ beforeAll(() => {
 const focused = (page: Page) => page.evaluate("document.activeElement.textContent.replace(/\\s+/g, ' ').trim()");
 const article = (page: Page, text: string) => page.locator("#path article", { hasText: text });
 
+/** A black image, one pixel high, as base64. */
+function png(width: number): string {
+  const chunk = (name: string, data: Buffer) => {
+    const [length, sum, body] = [Buffer.alloc(4), Buffer.alloc(4), Buffer.concat([Buffer.from(name), data])];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, 8, 0, 0, 0, 0]);
+  header.writeUInt32BE(width);
+  const signature = Buffer.from("89504e470d0a1a0a", "hex");
+  const pixels = deflateSync(Buffer.alloc(width + 1));
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]).toString("base64");
+}
+
 describe("the page of a session", () => {
   test("shows the path of the leaf; a branch of the tree shows another one, and back", async () => {
     const { page } = await openPage(browser(), file);
@@ -33,6 +49,20 @@ describe("the page of a session", () => {
     await page.getByRole("treeitem", { name: "Too slow. Go back" }).click();
     await article(page, "Too slow. Go back and use the table.").waitFor();
     expect(await page.locator("#path article").count()).toBe(15);
+  });
+
+  test("fits the images of a tool into its width", async () => {
+    await home.withStore(async (store) => {
+      const session = await store.createSession({ id: "images" });
+      const call = { type: "toolCall", id: "c1", name: "screenshot", arguments: {} } as const;
+      const image = { type: "image", mimeType: "image/png", data: png(4000) } as const;
+      await session.append([userMessage("Look"), assistantMessage([call]), toolResult("c1", [image])]);
+    });
+    const { page } = await openPage(browser(), home.page("images"));
+    await page.locator("details.call > summary").click();
+    await page.locator("details.call img").waitFor();
+    await page.evaluate("document.images[0].decode()");
+    expect(await page.evaluate("document.images[0].getBoundingClientRect().right <= innerWidth")).toBe(true);
   });
 
   test("says at a branch point which branches leave it, and which one is shown", async () => {
