@@ -7,8 +7,8 @@ import { namedFolder, userFolder } from "../terminal/user-folder.js";
 export interface McpClient {
   readonly name: string;
   readonly title: string;
+  /** Its config: TOML if the name of the file ends so, else JSON. */
   readonly file: (io: ClientIo) => string;
-  readonly format: "json" | "toml";
   /** The members that lead to the entry. */
   readonly path: readonly string[];
   readonly entry: (start: StartLine) => Readonly<Record<string, unknown>>;
@@ -34,7 +34,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "claude",
     title: "Claude Code",
     file: ({ env, home }) => join(namedFolder(env, "CLAUDE_CONFIG_DIR", home), ".claude.json"),
-    format: "json",
     path: ["mcpServers", "bough"],
     entry: typed,
     knowsPath: true,
@@ -43,7 +42,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "claude-desktop",
     title: "Claude Desktop",
     file: (io) => join(applicationFolder(io), "Claude", "claude_desktop_config.json"),
-    format: "json",
     path: ["mcpServers", "bough"],
     entry: plain,
     knowsPath: false,
@@ -52,7 +50,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "codex",
     title: "Codex",
     file: ({ env, home }) => join(namedFolder(env, "CODEX_HOME", join(home, ".codex")), "config.toml"),
-    format: "toml",
     path: ["mcp_servers", "bough"],
     entry: plain,
     knowsPath: true,
@@ -61,7 +58,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "cursor",
     title: "Cursor",
     file: ({ home }) => join(home, ".cursor", "mcp.json"),
-    format: "json",
     path: ["mcpServers", "bough"],
     entry: plain,
     knowsPath: false,
@@ -70,7 +66,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "gemini",
     title: "Gemini CLI",
     file: ({ home }) => join(home, ".gemini", "settings.json"),
-    format: "json",
     path: ["mcpServers", "bough"],
     entry: plain,
     knowsPath: true,
@@ -79,7 +74,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "opencode",
     title: "opencode",
     file: (io) => join(userFolder(io, "XDG_CONFIG_HOME"), "opencode", "opencode.json"),
-    format: "json",
     path: ["mcp", "bough"],
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
     knowsPath: true,
@@ -88,7 +82,6 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: "vscode",
     title: "Visual Studio Code",
     file: (io) => join(applicationFolder(io), "Code", "User", "mcp.json"),
-    format: "json",
     path: ["servers", "bough"],
     entry: typed,
     knowsPath: false,

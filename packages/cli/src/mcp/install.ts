@@ -36,7 +36,7 @@ export interface Installation {
 export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
   const file = requirePlace(io, client.file({ env: io.env, home: io.home, platform: platform() }));
   const entry = client.entry(startLine(io, client, args));
-  const readConfig = (text: string | undefined): Config => (client.format === "json" ? jsonConfig(file, text) : tomlConfig(file, text));
+  const readConfig = (text: string | undefined): Config => (file.endsWith(".toml") ? tomlConfig : jsonConfig)(file, text);
   const config = readConfig(await readClientFile(file));
   // smol-toml makes objects without a prototype; a clone has one.
   const present = client.path.reduce<unknown>(memberOf, config.value);
