@@ -1,5 +1,5 @@
 import type { BeforeCompact, CompactionDone, CompactionResult, TokenUse } from "@bough/compaction";
-import type { EntryId, FileLists, Session } from "@bough/session-core";
+import type { EntryId, Session } from "@bough/session-core";
 import { count, counted, describeFidelity, isSummary, summaryFiles } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
 import { CancelledError, CommandError, UsageError } from "../errors.js";
@@ -183,22 +183,10 @@ async function undo(invocation: Invocation<CompactOptions>, session: Session): P
   });
 }
 
-/** A successful compaction and the data of its report. */
-interface CompactionReport {
-  readonly session: Session;
-  readonly done: CompactionDone;
-  readonly files: FileLists;
-  readonly window: WindowChoice;
-  readonly model: SummaryModel | null;
-}
+type CompactionReport = Awaited<ReturnType<typeof readReport>>;
 
-/** Adds data of the compaction entry to the result. */
-async function readReport(
-  session: Session,
-  done: CompactionDone,
-  window: WindowChoice,
-  model: SummaryModel | null,
-): Promise<CompactionReport> {
+/** A successful compaction, and what its report says beside it. */
+async function readReport(session: Session, done: CompactionDone, window: WindowChoice, model: SummaryModel | null) {
   const entry = await session.entry(done.entryId);
   const files = entry.type === "compaction" ? summaryFiles(entry) : { readFiles: [], modifiedFiles: [] };
   return { session, done, window, model, files };
@@ -229,45 +217,27 @@ function renderReport({ session, done, files, window, model }: CompactionReport,
   ];
 }
 
-type Items = BeforeCompact["plan"]["keep"];
+type PlanReport = ReturnType<typeof measurePlan>;
+type Part = ReturnType<typeof measurePart>;
 
-/** The plan of a compaction, printed by `--dry-run`. */
-interface PlanReport {
-  readonly kind: BeforeCompact["plan"]["kind"];
-  readonly summarize: Part;
-  /** The first part of a turn whose second part is kept. */
-  readonly turnPrefix: Part;
-  readonly keep: Part;
-  /** null: nothing is kept. */
-  readonly firstKeptEntryId: string | null;
-  readonly tokensBefore: number;
-  /** True if the active summary is updated with the entries since. */
-  readonly updatesSummary: boolean;
-}
-
-interface Part {
-  readonly entries: number;
-  readonly messages: number;
-  readonly tokens: number;
-  readonly fromEntryId: string | null;
-  readonly toEntryId: string | null;
-}
-
-/** Counts the entries, messages and tokens of each part of a plan. */
-function measurePlan({ plan, previousSummary }: BeforeCompact, use: TokenUse): PlanReport {
+/** The plan of a compaction, printed by `--dry-run`: the entries, messages and tokens of each part. */
+function measurePlan({ plan, previousSummary }: BeforeCompact, use: TokenUse) {
   return {
     kind: plan.kind,
     summarize: measurePart(plan.summarize),
+    /** The first part of a turn whose second part is kept. */
     turnPrefix: measurePart(plan.prefix),
     keep: measurePart(plan.keep),
+    /** null: nothing is kept. */
     firstKeptEntryId: plan.firstKeptEntryId,
     // The counted tokens, as in the report of a compaction; a reported usage comes from another tokenizer.
     tokensBefore: use.systemTokens + use.toolTokens + use.messageTokens,
+    /** True if the active summary is updated with the entries since. */
     updatesSummary: previousSummary !== null,
   };
 }
 
-function measurePart(items: Items): Part {
+function measurePart(items: BeforeCompact["plan"]["keep"]) {
   return {
     entries: items.length,
     messages: items.reduce((sum, { messages }) => sum + messages.length, 0),

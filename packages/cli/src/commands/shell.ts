@@ -39,12 +39,7 @@ export const runShell: Command<ShellOptions> = async ({ io, out, args: [named], 
     );
   const config = await loadConfig(io);
   const { model, baseUrl, apiKeyEnv, window } = options;
-  const chosen = {
-    ...(model === undefined ? {} : { model }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-    ...(window === undefined ? {} : { window }),
-  };
+  const chosen = { model, baseUrl, apiKeyEnv, window };
   await withStore(io, options.store, "create", async (store, location) => {
     const model = chooseChatModel(io.env, config, chosen);
     const { PGPASSWORD: password } = io.env;

@@ -3,6 +3,7 @@ import { platform } from "node:os";
 import { join } from "node:path";
 import { findAgentFolders, type SourceEnvironment } from "@bough/formats";
 import { counted } from "@bough/session-core/view";
+import { shortDirectory } from "../format/path.js";
 import type { Io } from "../terminal/io.js";
 
 /** A folder with sessions of an agent on this machine. */
@@ -29,8 +30,7 @@ export async function findAgents(io: Pick<Io, "env" | "home">): Promise<readonly
 
 /** The agents in one line each: `Claude Code: 12 files in ~/.claude/projects`. */
 export function describeAgent({ name, files, folder }: FoundAgent, home: string): string {
-  const place = home !== "" && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
-  return `${name}: ${counted(files, "file")} in ${place}`;
+  return `${name}: ${counted(files, "file")} in ${shortDirectory(folder, home)}`;
 }
 
 const MOST_NAMES = 20_000;
