@@ -17,7 +17,7 @@ import type {
   ValueList,
   Write,
 } from "@earendil-works/pi-agent-core/harness/session";
-import { CommitPlan } from "./commit.js";
+import { type CommitPlan, planCommit } from "./commit.js";
 import { type StoredTail, storedTail } from "./kept-tail.js";
 import { LABELS, LANE_CONFIG, LANE_STATE, TIPS, usageIdIn } from "./keys.js";
 import { PiEntries } from "./reader.js";
@@ -96,7 +96,7 @@ export class BoughPiStorage implements Storage {
       await this.#requireNewIds(writes);
       const { leafName: name, leafId: entryId } = this.session;
       const known = { labelled: await this.#labelled(writes), tails: await this.#tails(writes) };
-      const plan = new CommitPlan(writes, { totals: this.#totals, timestamp, leaf: { name, entryId }, ...known });
+      const plan = planCommit(writes, { totals: this.#totals, timestamp, leaf: { name, entryId }, ...known });
       try {
         const rows = new Map((await this.session.write(plan.batch)).map(({ id, seq }) => [id, seq] as const));
         return await this.#finish(plan, timestamp, rows);
