@@ -226,6 +226,10 @@ describe("bough mcp", () => {
       expect(answer.length).toBeLessThan(1400);
       expect(answer).toMatch(/more|max_chars|next \d/);
     }
+    // The line of a shortened run names no option of the command.
+    const tree = await call(client, "get_tree", { session: "long" });
+    expect(tree).toContain("291 more entries");
+    expect(tree).not.toContain("--");
   });
 });
 

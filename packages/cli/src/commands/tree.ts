@@ -46,6 +46,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
       width,
       filter,
       full: options.full === true || out.isUnbounded,
+      fullOption: "--full",
       numbers: options.numbers === true,
       glyphs: out.glyphs,
       time: options.time === true ? dateTime : undefined,

@@ -26,6 +26,8 @@ export interface PrintOptions {
   readonly filter: TreeFilter;
   /** Prints long runs completely. */
   readonly full: boolean;
+  /** The option that prints a shortened run completely; undefined: the reader has none. */
+  readonly fullOption?: string | undefined;
   /** Prints `~N` before the rows above the leaf. With `full` the replies of a group have no numbers of their own. */
   readonly numbers?: boolean | undefined;
   readonly glyphs: Glyphs;
@@ -163,7 +165,7 @@ interface Drawing {
 /** The lines of a tree. Ids are measured when the first line is asked for. */
 function* treeLines(
   { rows, labels, leaves, printed, numbers }: Drawing,
-  { width, glyphs, time }: PrintOptions,
+  { width, glyphs, time, fullOption }: PrintOptions,
 ): Generator<Line, void, void> {
   const shown = printed.flatMap((row) => ("at" in row ? [rows[row.at]?.id ?? ""] : []));
   const ids = shortIds(shown, rows);
@@ -201,7 +203,8 @@ function* treeLines(
   const omittedLine = ({ omitted, place }: OmittedRows): Line => {
     const fromUser = omitted.filter((at) => rows[at] !== undefined && isTyped(rows[at])).length;
     const detail = fromUser === 0 ? "" : `, ${fromUser} from the user`;
-    const text = `${glyphs.ellipsis} ${counted(omitted.length, "more entry", "more entries")}${detail} (--full)`;
+    const hint = fullOption === undefined ? "" : ` (${fullOption})`;
+    const text = `${glyphs.ellipsis} ${counted(omitted.length, "more entry", "more entries")}${detail}${hint}`;
     return fitLine([" ".repeat(idWidth + 1 + numberWidth), gutter(place), styled("dim", text)], width, glyphs.ellipsis);
   };
 

@@ -158,7 +158,8 @@ describe("a printed tree", () => {
   test("replaces the middle of a long run by its number of entries", () => {
     const drawn = lines(chain(42), "p00041");
     expect(drawn.map((line) => line.trim())).toHaveLength(10);
-    expect(drawn[4]?.trim()).toBe("• … 33 more entries, 33 from the user (--full)");
+    expect(drawn[4]?.trim()).toBe("• … 33 more entries, 33 from the user");
+    expect(lines(chain(42), "p00041", { fullOption: "--full" })[4]?.trim()).toBe("• … 33 more entries, 33 from the user (--full)");
     expect(lines(chain(42), "p00041", { full: true })).toHaveLength(42);
     expect(lines(chain(12), null)).toHaveLength(12);
   });
