@@ -1,4 +1,4 @@
-import type { Entry, EntryInput, EntryPayload, Message } from "@bough/session-core";
+import type { Entry, EntryInput, EntryPayload } from "@bough/session-core";
 import { isObject } from "@bough/session-core/wire";
 import type {
   CustomEntry,
@@ -8,24 +8,12 @@ import type {
   EntryType as PiEntryType,
   UsageRow,
 } from "@earendil-works/pi-agent-core/harness/session";
+import { NO_USAGE, toMessagePayload, toPiMessage } from "../pi-messages.js";
 
 /** A message of pi: one of a model, or one that an application defined. */
 export type PiMessage = MessageEntry["message"];
 /** Token counts and cost, every field present. */
 export type PiUsage = UsageRow["usage"];
-
-/** `customType` of a message that Bough's schema does not accept; `details.message` holds it unchanged. */
-const OTHER_MESSAGE = "pi.message";
-
-/** The usage of a session without a request. */
-export const NO_USAGE: PiUsage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
 
 /** The entry of Bough for a new entry of pi. A compaction keeps its tail as given; see `kept-tail.ts`. */
 export function toBoughEntry(entry: NewEntry, createdAtMs: number): EntryInput & { readonly id: string } {
@@ -45,43 +33,6 @@ export function toBoughEntry(entry: NewEntry, createdAtMs: number): EntryInput &
 
 function withLooseUsage(usage: PiUsage | undefined) {
   return usage === undefined ? { usage: undefined } : { usage: { ...usage, cost: { ...usage.cost } } };
-}
-
-function toMessagePayload(message: PiMessage): EntryInput {
-  if (isBoughMessage(message)) return { type: "message", message };
-  const content = "content" in message && typeof message.content === "string" ? message.content : "";
-  return { type: "custom_message", customType: OTHER_MESSAGE, content, details: { message } };
-}
-
-// The types of blocks in pi's model messages. A message with other blocks is kept whole, because the store would refuse it.
-const BLOCKS: Readonly<Record<string, ReadonlySet<unknown>>> = {
-  user: new Set(["text", "image"]),
-  assistant: new Set(["text", "thinking", "toolCall", "image"]),
-  toolResult: new Set(["text", "image"]),
-  custom: new Set(["text", "image"]),
-  system: new Set(["text"]),
-};
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
-function isBoughMessage(message: unknown): message is Message {
-  if (!isObject(message) || typeof message.role !== "string") return false;
-  if (message.role === "bashExecution") return typeof message.command === "string" && typeof message.output === "string";
-  if (message.role === "custom" && typeof message.customType !== "string") return false;
-  const known = BLOCKS[message.role];
-  if (known === undefined) return false;
-  if (typeof message.content === "string") return message.role !== "assistant";
-  return Array.isArray(message.content) && message.content.every((block) => isObject(block) && known.has(block.type) && isWhole(block));
-}
-
-function isWhole(block: Record<string, unknown>): boolean {
-  switch (block.type) {
-    case "image":
-      return typeof block.data === "string" && BASE64.test(block.data) && /^image\/[\w.+-]+$/.test(String(block.mimeType));
-    case "toolCall":
-      return typeof block.id === "string" && typeof block.name === "string" && isObject(block.arguments);
-    default:
-      return true;
-  }
 }
 
 /** The type that pi gives an entry of Bough. */
@@ -153,23 +104,14 @@ function wholeUsage(usage: Record<string, unknown>): PiUsage {
 
 /** The message of an entry, with the fields that pi requires. A message that was kept whole comes back unchanged. */
 export function messageOf(entry: Extract<Entry, { type: "message" | "custom_message" }>): PiMessage {
-  const kept =
-    entry.type === "custom_message" && entry.customType === OTHER_MESSAGE && isObject(entry.details) ? entry.details.message : undefined;
-  if (isObject(kept) && isPiMessage(kept)) return kept;
   const message = entry.type === "message" ? entry.message : hostMessage(entry);
-  const whole = { timestamp: entry.createdAtMs, ...REQUIRED[String(message["role"])], ...withPiBlocks(message) };
+  const whole = toPiMessage(message, entry.createdAtMs);
   return isPiMessage(whole) ? whole : { role: "user", content: "", timestamp: entry.createdAtMs };
 }
 
 function isPiMessage(value: object): value is PiMessage {
   return "role" in value;
 }
-
-const REQUIRED: Readonly<Record<string, object>> = {
-  assistant: { api: "unknown", provider: "unknown", model: "unknown", usage: NO_USAGE, stopReason: "stop" },
-  toolResult: { toolName: "unknown", isError: false },
-  custom: { display: true },
-};
 
 function hostMessage(entry: Extract<Entry, { type: "custom_message" }>): Record<string, unknown> {
   const { customType, content, display, details } = entry;
@@ -180,19 +122,4 @@ function hostMessage(entry: Extract<Entry, { type: "custom_message" }>): Record<
     ...(display === undefined ? {} : { display }),
     ...(details === undefined ? {} : { details }),
   };
-}
-
-/** Blocks that pi does not know become texts that name their type: pi sends every other block as an image. */
-function withPiBlocks(message: Record<string, unknown>): Record<string, unknown> {
-  const known = BLOCKS[String(message.role)];
-  const { content } = message;
-  if (known === undefined || !Array.isArray(content)) return message;
-  const isKnown = (block: unknown) => isObject(block) && known.has(block.type);
-  if (content.every(isKnown)) return message;
-  return { ...message, content: content.map((block) => (isKnown(block) ? block : { type: "text", text: `[${typeOf(block)}]` })) };
-}
-
-function typeOf(block: unknown): string {
-  if (!isObject(block)) return "unknown";
-  return String(block.originalType ?? block.type);
 }

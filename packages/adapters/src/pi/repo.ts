@@ -21,8 +21,9 @@ import {
   type SessionRepo,
   StorageBackedSession,
 } from "@earendil-works/pi-agent-core/harness/session";
+import { NO_USAGE } from "../pi-messages.js";
 import { requireStore } from "../store-argument.js";
-import { NO_USAGE, piTypeOf } from "./entries.js";
+import { piTypeOf } from "./entries.js";
 import { LANE_CONFIG, LANE_STATE, STATE_KEY, TIPS, valueKey } from "./keys.js";
 import { BoughPiStorage, type PiStorageOptions } from "./storage.js";
 import { readTotals, type StoredTotals, type Totals } from "./totals.js";

@@ -1,7 +1,8 @@
 import type { Session } from "@bough/session-core";
 import { isObject } from "@bough/session-core/wire";
 import type { SessionStats } from "@earendil-works/pi-agent-core/harness/session";
-import { NO_USAGE, type PiUsage } from "./entries.js";
+import { NO_USAGE } from "../pi-messages.js";
+import type { PiUsage } from "./entries.js";
 import { STATE_KEY } from "./keys.js";
 import { isStamp, Sequence, type Stamp, shiftFor } from "./sequence.js";
 
