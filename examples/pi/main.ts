@@ -1,58 +1,63 @@
-// A session of pi-agent-core that is kept in a store. The answers are scripted, so that it runs without a key; an `AgentHarness` of pi takes
-// the same session: `AgentHarness.create({ session: pi, models, model })`.
-import { BoughSessionRepo } from "@bough/adapters/pi";
-import { createCompactor } from "@bough/compaction";
+// An agent of pi whose session is kept in a store. The model is pi's scripted one, so that it runs without a key.
+import { keepAgent } from "@bough/adapters/pi-agent";
+import { createCompactor, loadCounter, toolTokens } from "@bough/compaction";
 import { openStore } from "@bough/session-core";
-import { BACKGROUND_CONTEXT as here } from "@earendil-works/pi-agent-core/harness/context";
-import type { Branch } from "@earendil-works/pi-agent-core/harness/session";
+import { Agent, type AgentTool } from "@earendil-works/pi-agent-core";
+import { createModels, fauxAssistantMessage, fauxProvider, fauxToolCall } from "@earendil-works/pi-ai";
 
-const answers = [
-  "The lexer counts a tab as one column.",
-  "Count up to the next multiple of eight.",
-  "Replace tabs before the lexer sees them.",
-];
-const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.002 };
-const usage = { input: 90, output: 10, cacheRead: 0, cacheWrite: 0, totalTokens: 100, cost };
-const model = { api: "scripted", provider: "scripted", model: "scripted", usage, stopReason: "stop" } as const;
+const faux = fauxProvider();
+const models = createModels();
+models.setProvider(faux.provider);
+faux.setResponses([
+  fauxAssistantMessage(fauxToolCall("read", { path: "src/lexer.ts" }, { id: "call-1" })),
+  fauxAssistantMessage("The lexer counts a tab as one column."),
+  fauxAssistantMessage("Count up to the next multiple of eight."),
+  fauxAssistantMessage("Replace tabs before the lexer sees them."),
+  fauxAssistantMessage("Form feeds count as one, too."),
+]);
 
-async function ask(branch: Branch, question: string): Promise<string> {
-  const id = await branch.appendMessage({ role: "user", content: question, timestamp: Date.now() }, here);
-  const text = answers.shift() ?? "";
-  await branch.appendMessage({ role: "assistant", content: [{ type: "text", text }], ...model, timestamp: Date.now() }, here);
-  return id;
+const read: AgentTool = {
+  name: "read",
+  label: "read",
+  description: "Reads a file.",
+  parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  execute: async () => {
+    const source = Array.from({ length: 500 }, (_line, at) => `${at}: column += 1; // also for a tab`).join("\n");
+    return { content: [{ type: "text", text: source }], details: undefined };
+  },
+};
+
+function newAgent(): Agent {
+  const initialState = { systemPrompt: "You look into parsers.", model: faux.getModel(), tools: [read] };
+  return new Agent({ initialState, streamFn: models.streamSimple.bind(models) });
 }
 
 const store = await openStore({ path: ":memory:" });
-const repo = new BoughSessionRepo(store);
-const pi = await repo.create({ id: "tabs" }, here);
-const main = await pi.createBranch("main", null, here);
+const session = await store.createSession({ id: "tabs", title: "Tabs in the parser" });
+const compactor = createCompactor({ session, contextWindow: 100_000, settings: { keep: { recentTokens: 20 } } });
 
-const source = Array.from({ length: 500 }, (_line, at) => `${at}: column += 1; // also for a tab`).join("\n");
-await ask(main, `Why does the parser fail on tabs?\n${source}`);
-const answer = await main.getTipId(here);
-await ask(main, "How do I repair it?");
+const agent = newAgent();
+const kept = await keepAgent(agent, session, { compactor, toolTokens: toolTokens(await loadCounter("rough"), agent.state.tools) });
+await agent.prompt("Why does the parser fail on tabs?");
+const answered = session.leafId;
+await agent.prompt("How do I repair it?");
+console.log(`files: ${(await session.fileOperations()).map(({ kind, path }) => `${kind} ${path}`).join(", ")}`);
 
-// Another branch from the first answer. For Bough it is a leaf of the same tree.
-await ask(await pi.createBranch("other", answer, here), "Is there another way?");
-await pi.setName("Tabs in the parser", here);
-
-const bough = await store.openSession("tabs");
-for (const { name, entryId } of await bough.leaves()) {
-  const [row] = await bough.tree.path(entryId, 1);
-  console.log(`${name}: ${row?.preview}`);
-}
+// Back to the first answer, and another branch from there.
+await session.moveLeaf(answered);
+await agent.prompt("Is there another way?");
+for (const tip of await session.tree.tips()) console.log(`branch: ${tip.preview}`);
 console.log(`found: ${(await store.search({ query: "multiple of eight" })).total}`);
-console.log(`tokens: ${(await bough.statistics()).usage[0]?.inputTokens}`);
 
-// A compaction by Bough is one of pi, with the messages that it keeps.
-await createCompactor({ session: bough, contextWindow: 100_000, settings: { keep: { recentTokens: 20 } } }).compact();
-const compaction = await main.findEntry({ type: "compaction" }, here);
-if (compaction?.type === "compaction") {
-  console.log(`after a compaction pi keeps: ${compaction.retainedTail.map(({ role }) => role).join(", ")}`);
-  console.log(`its summary names the question: ${compaction.summary.includes("Why does the parser fail on tabs?")}`);
-}
+// A compaction is in force for the next request.
+await compactor.compact();
+await kept.reload();
+console.log(`after a compaction the agent has: ${agent.state.messages.map(({ role }) => role).join(", ")}`);
 
-const fork = await repo.fork(pi.metadata, { scope: "tree" }, here);
-console.log(`fork: ${await fork.getName(here)}, ${(await fork.getStats(here)).messageCount} messages`);
-await repo.close(here);
+// Later, in another process: an agent goes on where the session stands.
+const later = newAgent();
+await keepAgent(later, session, { compactor });
+await later.prompt("And form feeds?");
+console.log(`said last: ${(await session.tree.path(session.leafId, 1))[0]?.preview}`);
+await compactor.close();
 await store.close();

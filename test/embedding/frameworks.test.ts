@@ -58,7 +58,7 @@ describe("without its framework", () => {
     expect(code).toBe("FRAMEWORK_MISSING");
     expect(message).toMatch(/^The package \S+ is not installed; this adapter needs it\.$/);
     const [, peer = "", range] = /^npm install "(.+)@([^@]+)"$/.exec(hint ?? "") ?? [];
-    expect(adapters.peerDependencies?.[peer]).toBe(range);
+    expect(adapters.peerDependencies?.[peer]?.split(" || ")).toContain(range);
   });
 
   test("a framework of another version is named with the version that fits", () => {

@@ -8,8 +8,8 @@ import { transformSync } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { says, scriptedModel } from "./faux.js";
 
-const page = readFileSync(join(import.meta.dirname, "../../../docs/embedding/pi.md"), "utf8");
-const examples = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code ?? "");
+const page = readFileSync(join(import.meta.dirname, "../../../docs/embedding/pi-storage.md"), "utf8");
+const examples = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code ?? "");
 
 let folder: string;
 const before = process.cwd();
@@ -39,7 +39,7 @@ async function roles(store: core.Store): Promise<readonly unknown[]> {
   return path.flatMap((entry) => (entry.type === "message" && entry.message.role !== "system" ? [entry.message.role] : []));
 }
 
-test("the first example of docs/embedding/pi.md runs unchanged, and the message is in the store", async () => {
+test("the first example of docs/embedding/pi-storage.md runs unchanged, and the message is in the store", async () => {
   await run(examples[0]);
   const store = await core.openStore({ path: "sessions.db" });
   expect(await roles(store)).toEqual(["user"]);

@@ -1,0 +1,200 @@
+import { type ContextMessage, type EntryInput, InvalidArgumentError, type Session, type SessionContext, textOf } from "@bough/session-core";
+import * as rules from "@bough/session-core/arguments";
+import { SerialQueue } from "@bough/session-core/engine";
+import { isObject, leaveOutThinking, promptContent } from "@bough/session-core/wire";
+import { FrameworkVersionError } from "../peer.js";
+import { toMessagePayload, toPiMessage } from "../pi-messages.js";
+
+/** What `keepAgent` uses of an `Agent` of pi-agent-core 0.87.1 and later. `M`: its `AgentMessage`. */
+export interface PiAgent<M extends { readonly role: string }> {
+  readonly state: { messages: M[] };
+  subscribe(listener: (event: { readonly type: string; readonly message?: M }) => Promise<void>): () => void;
+  prepareRequest?(request: { readonly context: { readonly messages: M[] } }, signal?: AbortSignal): unknown;
+}
+
+/** The methods of a compactor that `keepAgent` calls; `createCompactor` of `@bough/compaction` makes one. */
+export interface RequestCompactor {
+  /** Called before each request. */
+  prepareRequest(input: {
+    readonly toolTokens?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<{ readonly context: SessionContext; readonly continuePrompt: string | null }>;
+  /** Called at the end of each run. */
+  turnEnded(): Promise<unknown>;
+}
+
+/** Options of `keepAgent`. */
+export interface KeepAgentOptions {
+  /** Shortens what is sent: `createCompactor({ session, contextWindow: 200_000 })`, of the same session. Default: the whole context is sent. */
+  readonly compactor?: RequestCompactor | undefined;
+  /** Tokens of the definitions of the tools, for the compactor: `toolTokens(roughCounter, agent.state.tools)`. Default 0. */
+  readonly toolTokens?: number | undefined;
+}
+
+/** An agent whose messages are kept. */
+export interface KeptAgent {
+  /**
+   * Gives the agent the messages of the session's context, for example after a move of the leaf. Requests have them in any case; an interface that
+   * draws `agent.state.messages` needs it. Call it between two runs.
+   */
+  reload(): Promise<void>;
+  /** Ends it: the agent sends its own messages again, and nothing more is stored. */
+  detach(): void;
+}
+
+const SESSION = rules.withMethods("a session", "append", "context");
+const AGENT = rules.withMethods("an Agent of pi-agent-core", "subscribe", "prompt");
+const OPTIONS = rules.options({
+  compactor: rules.optional(rules.withMethods("a compactor", "prepareRequest", "turnEnded")),
+  toolTokens: rules.optional(rules.ruleOf("a number of tokens", (value) => typeof value === "number" && value >= 0)),
+} satisfies rules.RulesOf<KeepAgentOptions>);
+
+/**
+ * Keeps the messages of pi's `Agent` at the leaf of a session. Each message is an entry when it ends, before pi runs its tools. Each request
+ * has the context of the session, so that moves of the leaf, compactions and edits are in force for the next request. The agent goes on where
+ * the session stands; an agent with messages starts an empty session with them. If another writer moved the leaf, the messages become a branch.
+ *
+ * System messages of the agent stay its own: those with a text are stored, and none is taken from the session. Messages of roles that an
+ * application defined come back unchanged. In requests, summaries, commands of the user and custom messages of Bough are messages of the user.
+ * The agent's own `prepareRequest` stays in force but for the messages.
+ *
+ * After a failed write nothing more is stored, and `agent.prompt` rejects with the error.
+ *
+ * @throws {InvalidArgumentError} the agent and the session both have messages.
+ * @throws {FrameworkVersionError} the agent is of pi-agent-core before 0.87.1, which has no `prepareRequest`.
+ * @example
+ * await keepAgent(agent, session, { compactor: createCompactor({ session, contextWindow: 200_000 }) });
+ * await agent.prompt("Why does the parser fail on tabs?");
+ */
+export async function keepAgent<M extends { readonly role: string }>(
+  agent: PiAgent<M>,
+  session: Session,
+  options: KeepAgentOptions = {},
+): Promise<KeptAgent> {
+  rules.checkArgument("agent", agent, AGENT);
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("options", options, OPTIONS);
+  if (!("prepareRequest" in agent)) throw new FrameworkVersionError("@earendil-works/pi-agent-core", ">=0.87.1", "Agent.prepareRequest");
+  const keeper = new AgentKeeper(agent, session, options);
+  await keeper.start();
+  return { reload: () => keeper.reload(), detach: () => keeper.detach() };
+}
+
+class AgentKeeper<M extends { readonly role: string }> {
+  readonly #agent: PiAgent<M>;
+  readonly #session: Session;
+  readonly #options: KeepAgentOptions;
+  readonly #queue = new SerialQueue();
+  /** Contexts share their messages, which never change. */
+  readonly #converted = new WeakMap<ContextMessage, M>();
+  #failure: { readonly error: unknown } | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(agent: PiAgent<M>, session: Session, options: KeepAgentOptions) {
+    this.#agent = agent;
+    this.#session = session;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const context = await this.#session.context();
+    const given = this.#agent.state.messages;
+    const messages = given.filter((message) => !isSystem(message));
+    if (context.messages.length > 0 && messages.length > 0)
+      throw new InvalidArgumentError("agent", "without messages, because the session has messages", `${messages.length} messages`);
+    const system = given.filter(isSystem).flatMap(storedSystem);
+    const isKnown = systemText(system.at(-1)) === context.system;
+    const entries = [...(isKnown ? [] : system), ...messages.map(toMessagePayload)];
+    if (entries.length > 0) await this.#session.append(entries, { onConflict: "branch" });
+    if (messages.length === 0) await this.reload();
+    this.#attach();
+  }
+
+  #attach(): void {
+    const own = this.#agent.prepareRequest;
+    this.#agent.prepareRequest = async (request, signal) => {
+      const update = await own?.call(this.#agent, request, signal);
+      return this.#unsubscribe === undefined ? update : this.#prepare(request, update, signal);
+    };
+    this.#unsubscribe = this.#agent.subscribe((event) => this.#take(event));
+  }
+
+  detach(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  async reload(): Promise<void> {
+    const context = await this.#session.context();
+    this.#agent.state.messages = [...this.#agent.state.messages.filter(isSystem), ...this.#toPi(context)];
+  }
+
+  /** pi waits for it, and ends the run with its error. */
+  async #take({ type, message }: { readonly type: string; readonly message?: M }): Promise<void> {
+    if (type === "message_end" && message !== undefined) await this.#queue.run(() => this.#store(message));
+    if (type === "agent_end") await this.#options.compactor?.turnEnded();
+  }
+
+  async #store(message: M): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const entries = isSystem(message) ? storedSystem(message) : [toMessagePayload(message)];
+    try {
+      if (entries.length > 0) await this.#session.append(entries, { onConflict: "branch" });
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+  }
+
+  /** `update`: what the application's own `prepareRequest` returned. */
+  async #prepare(request: { readonly context: { readonly messages: M[] } }, update: unknown, signal: AbortSignal | undefined) {
+    const { compactor, toolTokens } = this.#options;
+    const changes = isObject(update) ? update : {};
+    const prepared = (await compactor?.prepareRequest({ toolTokens, signal })) ?? {
+      context: await this.#session.context(),
+      continuePrompt: null,
+    };
+    const wish = prepared.continuePrompt === null ? [] : this.#messages([{ role: "user", content: prepared.continuePrompt, timestamp: 0 }]);
+    const messages = [...request.context.messages.filter(isSystem), ...this.#toPi(prepared.context), ...wish];
+    return { ...changes, context: { ...request.context, ...(isObject(changes.context) ? changes.context : {}), messages } };
+  }
+
+  #toPi(context: SessionContext): readonly M[] {
+    return leaveOutThinking(context).messages.flatMap((message) => {
+      const known = this.#converted.get(message);
+      if (known !== undefined) return [known];
+      const [converted] = this.#messages([requestMessage(message)]);
+      if (converted !== undefined) this.#converted.set(message, converted);
+      return converted === undefined ? [] : [converted];
+    });
+  }
+
+  #messages(values: readonly unknown[]): readonly M[] {
+    return values.filter((value): value is M => isObject(value) && typeof value.role === "string");
+  }
+}
+
+/** A message as pi sends it; undefined: it is kept out of the conversation. pi sends no message of a role that it does not know. */
+function requestMessage(message: ContextMessage): object | undefined {
+  if (message.role === "assistant" || message.role === "user" || message.role === "toolResult") return toPiMessage(message, 0);
+  const whole = toPiMessage({ ...message }, 0);
+  if (whole.role !== message.role) return whole;
+  const content = promptContent(message);
+  return content === null ? undefined : toPiMessage({ role: "user", content }, 0);
+}
+
+function isSystem(message: { readonly role: string }): boolean {
+  return message.role === "system";
+}
+
+/** The entries of a system message: none if it has no text, as one that only adds tools. */
+function storedSystem(message: object): readonly EntryInput[] {
+  const entry = toMessagePayload(message);
+  return systemText(entry) === null ? [] : [entry];
+}
+
+/** The text of an entry of a system message; null: it has none. */
+function systemText(entry: EntryInput | undefined): string | null {
+  if (entry?.type !== "message" || entry.message.role !== "system") return null;
+  return textOf(entry.message.content ?? "") || null;
+}

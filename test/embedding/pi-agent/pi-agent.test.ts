@@ -1,0 +1,239 @@
+import { keepAgent } from "@bough/adapters/pi-agent";
+import { createCompactor } from "@bough/compaction";
+import { assistantMessage, openStore, type Session, type Store, userMessage } from "@bough/session-core";
+import type { AgentMessage } from "pi-agent-core-1";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { earlierAgent, type Request, reads, readTool, says, scriptedAgent } from "./agents.js";
+
+// pi's `Agent` of version 1.6, with pi's own scripted model.
+
+let store: Store;
+let session: Session;
+
+beforeEach(async () => {
+  store = await openStore({ path: ":memory:" });
+  session = await store.createSession({ id: "tabs" });
+});
+afterEach(() => store.close());
+
+/** Type and role of each entry of the leaf's path, without system messages. */
+async function shape(): Promise<readonly string[]> {
+  const path = await session.path();
+  return path.map((entry) => (entry.type === "message" ? entry.message.role : entry.type)).filter((one) => one !== "system");
+}
+
+/** The messages of requests without their times. */
+function comparable(requests: readonly Request[]): unknown {
+  return JSON.parse(JSON.stringify(requests, (key, value: unknown) => (/^(timestamp|durationMs)$/.test(key) ? undefined : value)));
+}
+
+const QUESTIONS = ["Why does the parser fail on tabs?", "And on form feeds?"];
+const answers = () => [reads("src/lexer.ts", "call-1"), says("A tab counts as one."), says("They count as one, too.")];
+
+describe("an agent that is kept", () => {
+  test("leaves messages, calls, results and usage that every reader of the store understands", async () => {
+    const { agent } = scriptedAgent(answers());
+    await keepAgent(agent, session);
+    for (const question of QUESTIONS) await agent.prompt(question);
+    expect(await shape()).toEqual(["user", "assistant", "toolResult", "assistant", "user", "assistant"]);
+    expect((await session.fileOperations()).map(({ kind, path, outcome }) => [kind, path, outcome])).toEqual([
+      ["read", "src/lexer.ts", "done"],
+    ]);
+    expect((await store.search({ query: "form feeds" })).total).toBe(1);
+    const [usage] = (await session.statistics()).usage;
+    expect(usage).toMatchObject({ replies: 3, model: "scripted" });
+    expect(usage?.outputTokens).toBeGreaterThan(0);
+    expect((await session.context()).system).toBe("Be brief.");
+  });
+
+  test("sends what pi sends without a store", async () => {
+    const alone = scriptedAgent(answers());
+    const kept = scriptedAgent(answers());
+    await keepAgent(kept.agent, session);
+    for (const question of QUESTIONS) for (const { agent } of [alone, kept]) await agent.prompt(question);
+    expect(kept.requests).toHaveLength(3);
+    expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
+  });
+
+  test("goes on in another process with what was said", async () => {
+    const alone = scriptedAgent(answers());
+    for (const question of QUESTIONS) await alone.agent.prompt(question);
+
+    const before = scriptedAgent(answers().slice(0, 2));
+    await keepAgent(before.agent, session);
+    await before.agent.prompt(QUESTIONS[0] ?? "");
+    session = await store.openSession("tabs");
+    const after = scriptedAgent(answers().slice(2));
+    await keepAgent(after.agent, session);
+    expect(after.agent.state.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "toolResult", "assistant"]);
+    await after.agent.prompt(QUESTIONS[1] ?? "");
+    expect(comparable(after.requests)).toEqual(comparable(alone.requests.slice(2)));
+    // The prompt of the system is stored once.
+    expect((await session.path()).filter((entry) => entry.type === "message" && entry.message.role === "system")).toHaveLength(1);
+  });
+
+  test("stores each message before pi runs the tools of it", async () => {
+    const seen: (readonly string[])[] = [];
+    const tool = {
+      ...readTool,
+      execute: async () => {
+        seen.push(await shape());
+        return { content: [{ type: "text" as const, text: "const tab = 8;" }], details: undefined };
+      },
+    };
+    const { agent } = scriptedAgent(answers().slice(0, 2), { initialState: { tools: [tool] } });
+    await keepAgent(agent, session);
+    await agent.prompt("Why?");
+    expect(seen).toEqual([["user", "assistant"]]);
+  });
+
+  test("starts an empty session with the messages that it has", async () => {
+    const { agent } = scriptedAgent([says("One."), says("Two.")]);
+    await agent.prompt("First?");
+    await keepAgent(agent, session);
+    await agent.prompt("Second?");
+    expect(await shape()).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  test("sends the branch to which the leaf was moved, and begins another one there", async () => {
+    const { agent, requests } = scriptedAgent([says("One."), says("Two."), says("Three.")]);
+    const kept = await keepAgent(agent, session);
+    await agent.prompt("First?");
+    const leafId = session.leafId;
+    await agent.prompt("Second?");
+    await session.moveLeaf(leafId);
+    await agent.prompt("Another second?");
+    expect(texts(requests.at(-1))).toEqual(["Be brief.", "First?", "One.", "Another second?"]);
+    expect((await session.tree.tips()).length).toBe(2);
+    await kept.reload();
+    expect(texts(agent.state)).toEqual(["Be brief.", "First?", "One.", "Another second?", "Three."]);
+  });
+
+  test("sends entries of other programs: summaries, commands and messages of hosts are the user's, blocks without a place are named", async () => {
+    await session.append([
+      userMessage("Look at this."),
+      assistantMessage("I see.", { provider: "anthropic", model: "claude" }),
+      { type: "message", message: { role: "bashExecution", command: "ls", output: "lexer.ts", exitCode: 0 } },
+      { type: "message", message: { role: "bashExecution", command: "env", output: "SECRET", excludeFromContext: true } },
+      { type: "custom_message", customType: "note", content: "Tabs are eight wide." },
+      { type: "branch_summary", fromId: null, summary: "A flag was tried." },
+      { type: "message", message: { role: "user", content: [{ type: "file", mediaType: "application/pdf", data: "AAAA" }] } },
+    ]);
+    const { agent, requests } = scriptedAgent([says("Done.")]);
+    await keepAgent(agent, session);
+    await agent.prompt("Go on.");
+    const sent = texts(requests[0]).join("\n");
+    for (const part of ["I see.", "lexer.ts", "Tabs are eight wide.", "A flag was tried.", "[file]"]) expect(sent).toContain(part);
+    expect(sent).not.toContain("SECRET");
+    expect(new Set(requests[0]?.messages.map(({ role }) => role))).toEqual(new Set(["system", "user", "assistant"]));
+  });
+
+  test("gives messages of roles that the application defined back to its convertToLlm", async () => {
+    const seen: unknown[] = [];
+    const convertToLlm = (messages: AgentMessage[]) => {
+      const own = messages as unknown as { readonly role: string; readonly picture: string }[];
+      seen.push(own.filter(({ role }) => role === "sketch").map(({ picture }) => picture));
+      return messages.filter(({ role }) => role !== ("sketch" as string));
+    };
+    const { agent } = scriptedAgent([says("A box.")], { convertToLlm });
+    await keepAgent(agent, session);
+    await agent.prompt([
+      { role: "sketch", picture: "[]", timestamp: 1 },
+      { role: "user", content: "What is it?", timestamp: 2 },
+    ] as unknown as AgentMessage[]);
+    expect(seen).toEqual([["[]"]]);
+    expect(await shape()).toEqual(["custom_message", "user", "assistant"]);
+  });
+
+  test("keeps requests in the window of a compactor, with each result behind its call", async () => {
+    const long = "a line of the parser\n".repeat(400);
+    const rounds = 12;
+    const script = Array.from({ length: rounds }, (_, at) => [reads(`src/${at}.ts`, `call-${at}`), says(`${at}: ${long}`)]).flat();
+    const { agent, requests } = scriptedAgent(script);
+    const compactor = createCompactor({ session, contextWindow: 12_000 });
+    await keepAgent(agent, session, { compactor, toolTokens: 50 });
+    for (let at = 0; at < rounds; at += 1) await agent.prompt(`Question ${at}`);
+    await compactor.close();
+    expect((await session.path()).some(({ type }) => type === "compaction")).toBe(true);
+    for (const { messages } of requests) {
+      expect(JSON.stringify(messages).length / 4).toBeLessThan(12_000);
+      const blocks = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+      const calls = blocks.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+      expect(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : []))).toEqual(calls);
+    }
+    expect(texts(requests.at(-1))[1]).toContain("Question 0");
+    expect(texts(requests.at(-1))[0]).toBe("Be brief.");
+  });
+
+  test("leaves the application's own prepareRequest in force", async () => {
+    const levels: unknown[] = [];
+    const { agent } = scriptedAgent([says("One.")], { prepareRequest: () => ({ thinkingLevel: "high" as const }) });
+    await keepAgent(agent, session);
+    agent.subscribe((event) => {
+      if (event.type === "message_end" && event.message.role === "assistant") levels.push(event.message.thinkingLevel);
+    });
+    await agent.prompt("First?");
+    expect(levels).toEqual(["high"]);
+  });
+
+  test("is on its own after detach, and can be kept again", async () => {
+    const { agent } = scriptedAgent([says("One."), says("Two.")]);
+    const kept = await keepAgent(agent, session);
+    await agent.prompt("First?");
+    kept.detach();
+    await agent.prompt("Second?");
+    expect(await shape()).toEqual(["user", "assistant"]);
+    const other = await store.createSession({ id: "other" });
+    await keepAgent(agent, other);
+    expect((await other.context()).messages).toHaveLength(4);
+  });
+
+  test("fails with the error of the store if a message cannot be stored, and stores nothing behind the gap", async () => {
+    const { agent, requests } = scriptedAgent([says("One."), says("Two.")]);
+    await keepAgent(agent, session);
+    await store.close();
+    await expect(agent.prompt("First?")).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    await expect(agent.prompt("Second?")).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    expect(requests).toEqual([]);
+    store = await openStore({ path: ":memory:" });
+  });
+
+  test("becomes a branch if another writer moved the leaf", async () => {
+    const { agent } = scriptedAgent([says("One."), says("Two.")]);
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    await (await store.openSession("tabs")).append(userMessage("From elsewhere."));
+    await agent.prompt("Second?");
+    expect(await shape()).toEqual(["user", "assistant", "user", "assistant"]);
+    expect((await session.tree.tips()).length).toBe(2);
+  });
+});
+
+describe("keepAgent", () => {
+  test("refuses an agent and a session that both have messages", async () => {
+    await session.append(userMessage("Stored."));
+    const { agent } = scriptedAgent([says("One.")]);
+    await agent.prompt("First?");
+    await expect(keepAgent(agent, session)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(await shape()).toEqual(["user"]);
+  });
+
+  test("names the version that fits for an agent that cannot prepare requests", async () => {
+    const old = { state: { messages: [] }, subscribe: () => () => undefined, prompt: async () => undefined };
+    await expect(keepAgent(old, session)).rejects.toMatchObject({ code: "FRAMEWORK_VERSION" });
+  });
+
+  test("keeps an agent of pi-agent-core 0.87.1, too", async () => {
+    const agent = await earlierAgent("One.");
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    expect(await shape()).toEqual(["user", "assistant"]);
+  });
+});
+
+/** The text of each message. */
+function texts(request: { readonly messages: readonly AgentMessage[] } | undefined): readonly string[] {
+  return (request?.messages ?? []).map(({ content }) =>
+    typeof content === "string" ? content : content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "),
+  );
+}
