@@ -118,9 +118,10 @@ export class ReadingThread {
   readonly #ended: Promise<unknown>;
   #settle: { resolve(answer: ReadingAnswer): void; reject(error: unknown): void } | undefined;
 
-  /** Starts the thread; undefined if its file is not beside this one, as in a bundle. */
+  /** Starts the thread; undefined if its file is not beside this one, as in a bundle. In one of CommonJS, `import.meta.url` is undefined. */
   static start(): ReadingThread | undefined {
     const file = ["./transfer/reading-worker.js", "../transfer/reading-worker.js"]
+      .filter((name) => URL.canParse(name, import.meta.url))
       .map((name) => new URL(name, import.meta.url))
       .find(isFile);
     return file === undefined ? undefined : new ReadingThread(file);

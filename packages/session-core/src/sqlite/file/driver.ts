@@ -46,12 +46,17 @@ export function openWithCiphers(rawKey: Buffer | undefined, file: string | Buffe
   }
 }
 
+/** Takes a package that is installed beside this file, or beside the bundle that has it: one of CommonJS has no `import.meta.url`. */
+function requireBeside(id: string) {
+  return createRequire(import.meta.url ?? __filename)(id);
+}
+
 function loadCiphers(): CipherConstructor {
   try {
-    return createRequire(import.meta.url)("better-sqlite3-multiple-ciphers");
+    return requireBeside("better-sqlite3-multiple-ciphers");
   } catch (error) {
-    // A missing part of the package has the same code. A CommonJS bundle has no `import.meta.url`.
-    const isMissing = isCoded(error) && (error.code === "ERR_INVALID_ARG_VALUE" || /module '[\w-]+'/.test(error.message));
+    // A missing part of the package has the same code.
+    const isMissing = isCoded(error) && /module '[\w-]+'/.test(error.message);
     throw isMissing ? new CiphersMissingError(process.versions.node, { cause: error }) : error;
   }
 }
@@ -84,11 +89,11 @@ function driverVersion(driver: DriverName): string | undefined {
 
 function readVersion(driver: DriverName): string | undefined {
   try {
-    const { version }: { version?: unknown } = createRequire(import.meta.url)(`${driver}/package.json`);
+    const { version }: { version?: unknown } = requireBeside(`${driver}/package.json`);
     return typeof version === "string" ? version : undefined;
   } catch (error) {
-    // A bundle has no package.json of the driver; a CommonJS bundle also has no `import.meta.url`.
-    if (isCoded(error) && ["MODULE_NOT_FOUND", "ERR_INVALID_ARG_VALUE"].includes(error.code)) return undefined;
+    // A bundle that has the driver too has no package.json of it.
+    if (isCoded(error) && error.code === "MODULE_NOT_FOUND") return undefined;
     throw error;
   }
 }
