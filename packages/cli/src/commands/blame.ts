@@ -158,7 +158,7 @@ async function printDetails(out: Printer, store: Store, { source, entries }: Ans
       out.line(...fieldLine("written by", `${NOT_HERE}: ${group.reason}`));
       continue;
     }
-    for (const line of await describeEntry(out, store, entry, group)) out.line(...line);
+    await out.lines(await describeEntry(out, store, entry, group));
   }
 }
 

@@ -68,7 +68,7 @@ async function printOne(
   const checkpoint = checkpoints.find(({ entryId }) => entryId === entry.id);
   const one = listed.find(({ entryId }) => entryId === entry.id) ?? toListedSummary(entry, checkpoint, false);
   if (options.json === true) return out.json({ sessionId: session.id, checkpoint: { ...one, covers: checkpoint?.covers ?? null, entry } });
-  for (const line of renderSummary(out.glyphs, one, entry, checkpoint)) out.line(...line);
+  await out.lines(renderSummary(out.glyphs, one, entry, checkpoint));
 }
 
 /** A number selects a checkpoint; any other text selects an entry. */

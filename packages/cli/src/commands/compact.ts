@@ -65,7 +65,7 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
   const report = await readReport(session, done, window, model);
   await printWarnings(out, options, model, done);
   if (options.json === true) return out.json(reportToJson(report));
-  for (const line of renderReport(report, out)) out.line(...line);
+  await out.lines(renderReport(report, out));
 }
 
 /** Resolves `--keep-from` to an entry on the path of the leaf. */
@@ -143,7 +143,7 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
     return measurePlan(planned, await compactor.usage());
   });
   if (options.json === true) return out.json({ sessionId: session.id, dryRun: true, plan: report, window });
-  for (const line of renderPlan(report, window)) out.line(...line);
+  await out.lines(renderPlan(report, window));
 }
 
 /** Returns the format of the import that wrote the compaction in force; null: there is no compaction, or this store wrote it. */

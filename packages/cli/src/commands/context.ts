@@ -76,7 +76,7 @@ async function print(out: Printer, { record }: ChosenSession, view: ContextView,
 }
 
 async function printAsText(out: Printer, { context, tokens, request }: ContextView, brief: boolean): Promise<void> {
-  printSettings(out, context, tokens, brief);
+  await printSettings(out, context, tokens, brief);
   for (const [at, message] of context.messages.entries()) {
     const entryId = context.entries[at] ?? "";
     const heading: Line = [
@@ -85,22 +85,26 @@ async function printAsText(out: Printer, { context, tokens, request }: ContextVi
       ...(message.role === "compactionSummary" && message.native !== undefined ? [styled("dim", `  of ${message.native.provider}`)] : []),
       ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  dropped")]),
     ];
-    printPart(out, heading, brief ? gistLines(message) : messageLines(message), brief);
-    await out.pump();
+    await printPart(out, heading, brief ? gistLines(message) : messageLines(message), brief);
   }
   if (!brief) out.line();
   out.line(
     styled("bold", `${counted(context.messages.length, "message")}, ${describeTokens(tokens, tokens.total)} in total`),
     styled("dim", tokens.counter === "rough" ? " (estimated)" : ` (${tokens.counter})`),
   );
-  for (const line of (await request?.lines(out)) ?? []) out.line(...line);
+  await out.lines((await request?.lines(out)) ?? []);
 }
 
-function printSettings(out: Printer, { model, thinkingLevel, system }: SessionContext, tokens: ContextTokens, brief: boolean): void {
+async function printSettings(
+  out: Printer,
+  { model, thinkingLevel, system }: SessionContext,
+  tokens: ContextTokens,
+  brief: boolean,
+): Promise<void> {
   const named = model === null ? "not set" : [model.provider, model.modelId].filter((part) => part !== undefined).join("/");
   out.line(styled("dim", "model: "), named, styled("dim", "  thinking: "), thinkingLevel ?? "not set");
   if (system === null) return;
-  printPart(out, [styled("bold", "system"), styled("dim", `  ${describeTokens(tokens, tokens.system)}`)], textLines(system), brief);
+  await printPart(out, [styled("bold", "system"), styled("dim", `  ${describeTokens(tokens, tokens.system)}`)], textLines(system), brief);
 }
 
 /** Returns the beginning of a message; of a summary the beginning of its content, without the first heading. */
@@ -109,15 +113,15 @@ function gistLines(message: ContextMessage): readonly Line[] {
   return isSummary ? textLines(summaryGist(message.summary)) : messageLines(message);
 }
 
-function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): void {
+async function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): Promise<void> {
   if (brief) {
     const text = lines.map(textOfLine).find((line) => line.trim() !== "") ?? "";
     out.fitted(...heading, `  ${text.trim()}`);
-    return;
+    return out.pump();
   }
   out.line();
   out.line(...heading);
-  for (const line of lines) out.line(...line);
+  await out.lines(lines);
   if (lines.length === 0) out.line(styled("dim", "(empty)"));
 }
 

@@ -65,7 +65,7 @@ async function printArrival(out: Printer, session: Session, arrival: Arrival, mo
   else out.line(styled("dim", "No summary: no entries were left behind."));
   if (arrival.text !== null) {
     out.line(styled("dim", "Message to resend:"));
-    for (const line of textLines(arrival.text)) out.line(...line);
+    await out.lines(textLines(arrival.text));
   }
   if (arrival.kind === "moved") out.line(styled("dim", `Back: ${out.command(`undo ${session.id}`)}`));
 }

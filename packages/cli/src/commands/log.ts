@@ -123,8 +123,7 @@ async function printEntries(out: Printer, { session, record }: ChosenSession, ro
       const entry = entries.get(row.id);
       out.line();
       out.line(...headingOf(row, entry, marks, out));
-      for (const line of prefixLines(out.width, INDENT, INDENT, (width) => bodyLines(row, entry, width, shown))) out.line(...line);
-      await out.pump();
+      await out.lines(prefixLines(out.width, INDENT, INDENT, (width) => bodyLines(row, entry, width, shown)));
     }
   }
 }

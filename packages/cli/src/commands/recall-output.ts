@@ -8,8 +8,5 @@ export const PRINTED_CHARS = 10_000_000;
 /** Prints an answer of recall: its text, or its data as JSON. */
 export async function printAnswer(out: Printer, { text, data }: RecallAnswer<object>, json: boolean): Promise<void> {
   if (json) return out.json(data);
-  for (const line of textLines(text)) {
-    out.line(...line);
-    await out.pump();
-  }
+  await out.lines(textLines(text));
 }

@@ -78,7 +78,7 @@ export async function printEnd(out: Printer, store: Store, { sessionId, result }
   out.line(styled("dim", "leaf: "), await describeLeaf(session, out));
   if (result.text !== null) {
     out.line(styled("dim", "Your message, to be sent again:"));
-    for (const line of textLines(result.text)) out.line(...line);
+    await out.lines(textLines(result.text));
   }
   out.line(styled("dim", `Go on here: bough --session ${sessionId}`));
 }

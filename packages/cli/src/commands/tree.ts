@@ -52,12 +52,9 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
       time: options.time === true ? dateTime : undefined,
     });
     await loadWidthsFor([sessionTitle(chosen.record), ...texts]);
-    for (const line of renderHeading(sessionTitle(chosen.record), await shortSessionId(store, session.id, out), width)) out.line(...line);
-    for (const line of lines) {
-      out.line(...line);
-      await out.pump();
-    }
-    for (const line of wrapLine([styled("dim", describeCount(rows.length, hidden, folded, filter))], width)) out.line(...line);
+    await out.lines(renderHeading(sessionTitle(chosen.record), await shortSessionId(store, session.id, out), width));
+    await out.lines(lines);
+    await out.lines(wrapLine([styled("dim", describeCount(rows.length, hidden, folded, filter))], width));
   });
 };
 

@@ -52,10 +52,7 @@ export async function itemLines<Item>(
 
 /** Prints a row for each item, in the width of the output. */
 export async function printTable<Item>(out: Printer, columns: readonly ItemColumn<Item>[], items: readonly Item[]): Promise<void> {
-  for (const line of await itemLines(out, columns, items)) {
-    out.line(...line);
-    await out.pump();
-  }
+  await out.lines(await itemLines(out, columns, items));
 }
 
 function fitTable(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis: string): readonly Line[] {

@@ -53,6 +53,14 @@ export class Printer {
     this.#buffer += `${paintLine(line, this.#io.stdout.color)}\n`;
   }
 
+  /** Prints lines, and writes the buffer whenever it is large. */
+  async lines(lines: Iterable<Line>): Promise<void> {
+    for (const line of lines) {
+      this.line(...line);
+      await this.pump();
+    }
+  }
+
   /** Buffers one line of the output, cut to its width. */
   fitted(...line: Line): void {
     this.line(...fitLine(line, this.width, this.glyphs.ellipsis));
