@@ -29,23 +29,14 @@ export class TurnBranch {
     if ((await this.#session.refresh()) !== leafOfTurn) await this.#session.moveLeaf(leafOfTurn);
   }
 
-  async append(entry: EntryInput): Promise<EntryId> {
-    return this.#wrote(await this.#session.append(entry, { onConflict: "branch" }));
-  }
-
-  /** Appends several entries in one transaction. Returns the id of the first. */
-  async appendAll(entries: readonly EntryInput[]): Promise<EntryId> {
+  /** Appends entries in one transaction. Returns the id of the first. */
+  async append(...entries: readonly EntryInput[]): Promise<EntryId> {
     const written = await this.#session.write(
       entries.map((entry) => ({ kind: "entry", entry })),
       { onConflict: "branch" },
     );
     this.#newest = written.at(-1)?.id ?? this.#newest;
     return written[0]?.id ?? "";
-  }
-
-  #wrote({ id }: { readonly id: EntryId }): EntryId {
-    this.#newest = id;
-    return id;
   }
 }
 

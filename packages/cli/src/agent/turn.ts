@@ -170,7 +170,7 @@ class Turn {
   async #append(reply: Reply, errorMessage: string | undefined, interruption?: "aborted" | "error") {
     const { model, now, onEvent } = this.#options;
     const results = interruption === undefined ? [] : notRun(reply.calls, interruption, now());
-    const entryId = await this.#branch.appendAll([replyEntry(reply, model, errorMessage, now()), ...results]);
+    const entryId = await this.#branch.append(replyEntry(reply, model, errorMessage, now()), ...results);
     this.#partialText = "";
     onEvent({ kind: "reply", entryId });
     return entryId;

@@ -1,14 +1,5 @@
 import { dirname, resolve } from "node:path";
-import {
-  exportBough,
-  exportClaude,
-  exportCodex,
-  exportMarkdown,
-  exportOpencode,
-  exportPi,
-  type MarkdownExportOptions,
-  type MarkdownImage,
-} from "@bough/formats";
+import { exportBough, exportMarkdown, type MarkdownExportOptions, type MarkdownImage } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { Session, Store } from "@bough/session-core";
 import { bytes, counted, type PriceList } from "@bough/session-core/view";
@@ -28,6 +19,7 @@ import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
+import { EXPORTERS } from "./resume.js";
 
 interface ExportOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -192,13 +184,10 @@ async function exportPieces(
     case "bough":
       return exportBough(session, { secrets, onMasked });
     case "pi":
-      return exportPi(session, { branch, secrets, onMasked });
     case "claude":
-      return exportClaude(session, { branch, secrets, onMasked });
     case "codex":
-      return exportCodex(session, { branch, secrets, onMasked });
     case "opencode":
-      return exportOpencode(session, { branch, secrets, onMasked });
+      return EXPORTERS[options.format](session, { branch, secrets, onMasked });
     case "html": {
       const subagents = options.subagents === false ? [] : parts.subagents;
       return sessionPage(session, {

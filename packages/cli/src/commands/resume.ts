@@ -21,7 +21,11 @@ import { type Command, type CommonOptions, confirm, requireArgument } from "./co
 export const RESUME_TARGETS = ["pi", "claude", "codex", "opencode"] as const;
 type Target = (typeof RESUME_TARGETS)[number];
 
-const EXPORTERS = { pi: exportPi, claude: exportClaude, codex: exportCodex, opencode: exportOpencode } satisfies Record<Target, unknown>;
+/** The writers of their sessions. */
+export const EXPORTERS = { pi: exportPi, claude: exportClaude, codex: exportCodex, opencode: exportOpencode } satisfies Record<
+  Target,
+  unknown
+>;
 
 interface ResumeOptions extends CommonOptions {
   readonly in?: Target;

@@ -1,5 +1,6 @@
 import { createCipheriv, pbkdf2, randomBytes } from "node:crypto";
 import { pipeline, Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { promisify } from "node:util";
 import { createGzip } from "node:zlib";
 import { UsageError } from "../errors.js";
@@ -36,14 +37,9 @@ async function* encrypted(pieces: AsyncIterable<string>, key: Buffer, iv: Buffer
 }
 
 async function* base64(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void, void> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const bytes = Buffer.concat([rest, chunk]);
-    const whole = bytes.length - (bytes.length % 3);
-    yield bytes.toString("base64", 0, whole);
-    rest = bytes.subarray(whole);
-  }
-  yield rest.toString("base64");
+  const decoder = new StringDecoder("base64");
+  for await (const chunk of chunks) yield decoder.write(chunk);
+  yield decoder.end();
 }
 
 /**
