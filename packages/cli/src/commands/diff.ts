@@ -2,7 +2,6 @@ import {
   AmbiguousNameError,
   type EntryId,
   EntryNotFoundError,
-  type FileOperation,
   fileLists,
   type OutlineRow,
   type Session,
@@ -28,9 +27,6 @@ import { shortIds } from "../tree/print-tree.js";
 import { rowText } from "../tree/row-text.js";
 import type { Command } from "./command.js";
 import { PRINTED_CHARS } from "./recall-output.js";
-
-/** One of the two branches: the path to an entry of a session. */
-type Side = Pick<Rest, "session" | "name" | "isEntry" | "path">;
 
 /** `bough diff`: what each of two branches has that the other one has not. */
 export const runDiff: Command = async ({ io, out, args, options }) => {
@@ -114,10 +110,13 @@ async function entryOf(session: Session, name: string, asSession: NamedSession):
   }
 }
 
-async function sideOf(session: Session, entry: string, name = entry): Promise<Side> {
+/** One of the two branches: the path to an entry of a session. `isEntry`: the user named it, and not the leaf or a session. */
+async function sideOf(session: Session, entry: string, name = entry) {
   const id = entry === "@leaf" ? session.leafId : await session.resolve(entry);
   return { session, name, isEntry: entry !== "@leaf", path: await readPath(session, id) };
 }
+
+type Side = Awaited<ReturnType<typeof sideOf>>;
 
 /** The length of the common path. Forks keep the ids of the entries that they copy. */
 function countShared(a: readonly OutlineRow[], b: readonly OutlineRow[]): number {
@@ -126,7 +125,8 @@ function countShared(a: readonly OutlineRow[], b: readonly OutlineRow[]): number
   return shared;
 }
 
-async function restOf(side: Side, shared: number): Promise<Rest> {
+/** A branch with its entries that are not on the other one (`rows`), and what these did with files. */
+async function restOf(side: Side, shared: number) {
   const rows = side.path.slice(shared);
   const [first, last] = [rows[0], rows.at(-1)];
   const range = first === undefined || last === undefined ? undefined : { fromId: first.id, toId: last.id };
@@ -134,6 +134,8 @@ async function restOf(side: Side, shared: number): Promise<Rest> {
   const { readFiles, modifiedFiles } = fileLists(operations);
   return { ...side, rows, operations, read: readFiles, modified: modifiedFiles };
 }
+
+type Rest = Awaited<ReturnType<typeof restOf>>;
 
 function toJson({ session, name, path, rows, read, modified }: Rest) {
   const entries = rows.map(({ id, type, role, createdAtMs, preview }) => ({ id, type, role, createdAtMs, preview }));
@@ -176,31 +178,8 @@ async function printSide(out: Printer, mark: "-" | "+", side: Rest): Promise<voi
   }
 }
 
-/** A branch below the last common entry. */
-interface Rest {
-  readonly session: Session;
-  readonly name: string;
-  /** True if the user named one entry, and not the leaf or a session. */
-  readonly isEntry: boolean;
-  /** All entries from the root. */
-  readonly path: readonly OutlineRow[];
-  /** The entries that are not on the other branch. */
-  readonly rows: readonly OutlineRow[];
-  /** The file operations of `rows`. */
-  readonly operations: readonly FileOperation[];
-  readonly read: readonly string[];
-  readonly modified: readonly string[];
-}
-
-/** Files that tool calls changed on one of the branches, or on both. */
-interface ChangedFiles {
-  readonly onlyLeft: readonly string[];
-  readonly onlyRight: readonly string[];
-  readonly both: readonly string[];
-}
-
-/** Returns the changed files, by the branches that changed them. */
-function changedFiles(left: Rest, right: Rest): ChangedFiles {
+/** The files that tool calls changed, by the branches that changed them. */
+function changedFiles(left: Rest, right: Rest) {
   const [before, after] = [new Set(left.modified), new Set(right.modified)];
   return {
     onlyLeft: left.modified.filter((file) => !after.has(file)),
@@ -241,8 +220,7 @@ async function printFile(out: Printer, file: string, left: Rest, right: Rest): P
     [right.name, after],
   ] as const)
     if (note !== "") out.line(styled("dim", `  ${name}: ${note}`));
-  for (const line of lines) out.line(...line);
-  await out.pump();
+  await out.lines(lines);
 }
 
 const NOTES = { known: "", outdated: "changed again by a call that cannot be replayed", deleted: "deleted" } as const;
@@ -260,7 +238,7 @@ async function printEdits(out: Printer, mark: "---" | "+++", { session, name, op
     if (path !== file || kind === "read") continue;
     const edits = await editsOf(session, entryId, toolCallId);
     if (edits.length === 0) out.line(styled("dim", `${kind} in ${entryId.slice(0, 8)}`));
-    for (const { before, after } of edits) for (const line of diffLines(before, after, out.width, out.glyphs)) out.line(...line);
+    for (const { before, after } of edits) await out.lines(diffLines(before, after, out.width, out.glyphs));
   }
   await out.pump();
 }
@@ -285,7 +263,7 @@ async function printTexts(out: Printer, left: Rest, right: Rest): Promise<void> 
   if (lines.length === 0 && named === undefined) return;
   out.line();
   out.line(styled("bold", title), lines.length === 0 ? styled("dim", " no difference") : "");
-  for (const line of lines) out.line(...line);
+  await out.lines(lines);
 }
 
 /** The texts of the two named entries; undefined if they are of different kinds, or the same. */

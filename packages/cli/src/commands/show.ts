@@ -1,4 +1,4 @@
-import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
+import type { OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
 import { bytes, counted, type PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
@@ -64,21 +64,12 @@ async function showEntry(out: Printer, session: Session, name: string, json: boo
   out.line(styled("bold", entryKind(entry)), styled("dim", `  ${ids.get(entry.id) ?? entry.id}  ${dateTime(entry.createdAtMs)}`));
   out.line(styled("dim", "parent: "), entry.parentId === null ? "none (first entry)" : (ids.get(entry.parentId) ?? entry.parentId));
   if (label !== null) out.line(styled("dim", "label: "), styled("label", label));
-  for (const line of entryLines(entry, prices)) {
-    out.line(...line);
-    await out.pump();
-  }
+  await out.lines(entryLines(entry, prices));
 }
 
-interface SessionDetails {
-  readonly leaves: readonly LeafRecord[];
-  readonly branchPoints: readonly OutlineRow[];
-  readonly tips: readonly OutlineRow[];
-  readonly labels: Awaited<ReturnType<Session["labels"]["list"]>>;
-  readonly children: readonly SessionRecord[];
-}
+type SessionDetails = Awaited<ReturnType<typeof readDetails>>;
 
-async function showSession(out: Printer, store: Store, { session, record }: ChosenSession, json: boolean): Promise<void> {
+async function readDetails(store: Store, session: Session) {
   const [leaves, branchPoints, tips, labels, children] = await Promise.all([
     session.leaves(),
     session.tree.branchPoints(),
@@ -86,10 +77,14 @@ async function showSession(out: Printer, store: Store, { session, record }: Chos
     session.labels.list(),
     listSessions(store, { parentId: session.id, kind: "all", archived: "all", empty: true }),
   ]);
-  const facts: SessionDetails = { leaves, branchPoints, tips, labels, children };
+  return { leaves, branchPoints, tips, labels, children };
+}
+
+async function showSession(out: Printer, store: Store, { session, record }: ChosenSession, json: boolean): Promise<void> {
+  const facts = await readDetails(store, session);
   if (json) return out.json({ session: record, ...facts });
   const ids = await readShortIds(store, session, record, facts, out);
-  for (const line of renderRecord(record, ids)) out.line(...line);
+  await out.lines(renderRecord(record, ids));
   for (const line of renderDetails(facts, ids)) out.fitted(...line);
 }
 

@@ -19,7 +19,7 @@ import { drawOver, eraseLine, type LineStream } from "../terminal/progress-line.
 import { safe } from "../terminal/safe.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { chooseSummaryModel, type SummaryModel, type SummaryModelOptions } from "./summary-model.js";
-import { chooseWindow, type WindowChoice } from "./window-choice.js";
+import { chooseWindow } from "./window-choice.js";
 
 /** Options of every command that writes a summary. */
 export interface SummaryOptions extends SummaryModelOptions {
@@ -61,17 +61,13 @@ export function compactionSettings(
   };
 }
 
-/** What a command that writes a summary works with. */
-interface SummaryWork {
-  /** null: there is no model, and the summary is an extract. */
-  readonly model: SummaryModel | null;
-  readonly window: WindowChoice;
-  /** The options of its compactor. */
-  readonly compactor: CompactorOptions;
-}
-
-/** Chooses model, context window and settings for summaries of a session. @throws {UsageError | ConfigError} */
-export async function summaryWork(io: Io, session: Session, options: SummaryOptions & { readonly keep?: number }): Promise<SummaryWork> {
+/**
+ * Chooses model, context window and settings for summaries of a session. `model` null: there is none, and the summary is an extract.
+ * `compactor`: the options of a compactor.
+ *
+ * @throws {UsageError | ConfigError}
+ */
+export async function summaryWork(io: Io, session: Session, options: SummaryOptions & { readonly keep?: number }) {
   const model = chooseSummaryModel(io.env, options);
   const window = await chooseWindow(session, options.window);
   const settings = compactionSettings(await loadConfig(io), { preset: options.preset, keep: options.keep, model });

@@ -1,5 +1,5 @@
 import { type Checkpoint, getTitle, listCheckpoints } from "@bough/compaction";
-import type { Entry, EntryId, Session } from "@bough/session-core";
+import type { Entry, Session } from "@bough/session-core";
 import { isSummary, oneLine, summaryFiles } from "@bough/session-core/view";
 import { readOutline } from "./paging.js";
 
@@ -7,23 +7,7 @@ import { readOutline } from "./paging.js";
 export type SummaryEntry = Extract<Entry, { type: "compaction" | "branch_summary" }>;
 
 /** One row in a list of summaries. */
-export interface ListedSummary {
-  /** Its number among the checkpoints of the leaf's path; null: it is not one of them. */
-  readonly number: number | null;
-  readonly kind: "compaction" | "branch summary";
-  readonly entryId: EntryId;
-  readonly onPath: boolean;
-  /** Milliseconds since 1970. */
-  readonly createdAtMs: number;
-  readonly title: string;
-  readonly trigger: string | null;
-  readonly tokensBefore: number | null;
-  readonly tokensAfter: number | null;
-  /** Number of summarized messages; null: unknown. */
-  readonly messages: number | null;
-  readonly readFiles: readonly string[];
-  readonly modifiedFiles: readonly string[];
-}
+export type ListedSummary = ReturnType<typeof toListedSummary>;
 
 /** The summaries of a session, and the checkpoints among them. */
 export interface Summaries {
@@ -42,11 +26,12 @@ export async function listSummaries(session: Session, all: boolean): Promise<Sum
 }
 
 /** Builds the row of a summary entry. */
-export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | undefined, onPath: boolean): ListedSummary {
+export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | undefined, onPath: boolean) {
   const isCompaction = entry.type === "compaction";
   return {
+    /** Its number among the checkpoints of the leaf's path; null: it is not one of them. */
     number: checkpoint?.number ?? null,
-    kind: isCompaction ? "compaction" : "branch summary",
+    kind: isCompaction ? ("compaction" as const) : ("branch summary" as const),
     entryId: entry.id,
     onPath,
     createdAtMs: entry.createdAtMs,
@@ -54,6 +39,7 @@ export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | un
     trigger: isCompaction ? (entry.trigger ?? null) : null,
     tokensBefore: isCompaction ? (entry.tokensBefore ?? null) : null,
     tokensAfter: isCompaction ? (entry.tokensAfter ?? null) : null,
+    /** The number of summarized messages; null: unknown. */
     messages: checkpoint?.covers?.messages ?? coveredMessages(entry),
     ...(checkpoint?.files ?? summaryFiles(entry)),
   };
