@@ -108,29 +108,23 @@ async function startShell(command: string, { cwd, env }: CommandContext): Promis
 async function waitForEnd(child: Shell, { signal, seconds }: CommandContext): Promise<CommandResult> {
   const output = new BoundedText();
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (piece: string) => output.push(piece));
-  let forced: CommandEnd | undefined;
+  const timeout = AbortSignal.timeout(seconds * 1_000);
+  const stopping = AbortSignal.any([signal, timeout]);
   let killing: NodeJS.Timeout | undefined;
-  const end = (how: CommandEnd): void => {
-    if (forced !== undefined) return;
-    forced = how;
+  const stop = (): void => {
     signalGroup(child, "SIGTERM");
     killing = setTimeout(() => signalGroup(child, "SIGKILL"), GRACE);
   };
-  const timer = setTimeout(() => end({ kind: "timeout", seconds }), seconds * 1_000);
-  const stop = (): void => end({ kind: "stopped" });
-  signal.addEventListener("abort", stop, { once: true });
   // The signal may have been aborted while the shell started.
-  if (signal.aborted) stop();
-  try {
-    const ended = await waitForExit(child);
-    // The shell has exited; its children may ignore SIGTERM.
-    if (forced !== undefined) signalGroup(child, "SIGKILL");
-    return { output: output.text(), end: forced ?? ended };
-  } finally {
-    clearTimeout(timer);
-    clearTimeout(killing);
-    signal.removeEventListener("abort", stop);
-  }
+  if (stopping.aborted) stop();
+  else stopping.addEventListener("abort", stop);
+  const ended = await waitForExit(child);
+  stopping.removeEventListener("abort", stop);
+  clearTimeout(killing);
+  if (!stopping.aborted) return { output: output.text(), end: ended };
+  // The shell has exited; its children may ignore SIGTERM.
+  signalGroup(child, "SIGKILL");
+  return { output: output.text(), end: stopping.reason === timeout.reason ? { kind: "timeout", seconds } : { kind: "stopped" } };
 }
 
 /** Resolves when the shell has exited and its output is read, or after `LINGER` if a background process keeps the output open. */
