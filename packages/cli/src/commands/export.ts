@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { exportBough, exportMarkdown, type MarkdownExportOptions, type MarkdownImage } from "@bough/formats";
+import { exportBough, exportMarkdown, type MarkdownExportOptions } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { Session, Store } from "@bough/session-core";
 import { bytes, counted, type PriceList } from "@bough/session-core/view";
@@ -63,9 +63,12 @@ export const runExport: Command<GivenOptions> = async ({ io, out, args, options:
       options.assets === undefined
         ? undefined
         : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options), options.dryRun === true);
-    const subagents = isForPeople(options) ? await openSubagents(store, session) : [];
-    const parts = { subagents, ...markdownParts(options, assets) };
-    const plain = await exportPieces(out, session, options, (counts) => masked.push(...counts), parts, await readPrices(io));
+    const plain = await exportPieces(out, session, options, {
+      subagents: isForPeople(options) ? await openSubagents(store, session) : [],
+      prices: await readPrices(io),
+      asset: assets && ((image) => assets.add(image)),
+      onMasked: (counts) => masked.push(...counts),
+    });
     await writeDocument(io, out, lock === undefined ? plain : lock(plain), options, assets);
     const would = options.dryRun === true ? "would write " : "";
     if (assets !== undefined) await out.note(styled("dim", `${would}${counted(assets.count, "image")} in ${assets.folder}`));
@@ -154,29 +157,20 @@ function checkDocumentOptions(options: ExportOptions): void {
     throw new UsageError("--subagents and --no-subagents need --format markdown or html.");
 }
 
-type DocumentParts = Pick<MarkdownExportOptions, "asset" | "includeSubagents"> & { readonly subagents: readonly Session[] };
-
-/** The folder for images of Markdown, and whether the subagents are in the document or only named. */
-function markdownParts(options: ExportOptions, assets: AssetFolder | undefined): Omit<DocumentParts, "subagents"> {
-  const asset = assets && ((image: MarkdownImage) => assets.add(image));
-  return { includeSubagents: options.subagents === true, ...(asset === undefined ? {} : { asset }) };
-}
-
 /** The folder from which the addresses in a document start. */
 function documentFolder(io: Io, { output }: ExportOptions): string {
   return output === undefined || output === "-" ? io.cwd : dirname(resolve(io.cwd, output));
 }
 
-type OnMasked = (counts: readonly SecretCount[]) => void;
+/** What a document needs beside its session. */
+interface DocumentParts extends Pick<MarkdownExportOptions, "asset"> {
+  readonly subagents: readonly Session[];
+  readonly prices: PriceList;
+  readonly onMasked: (counts: readonly SecretCount[]) => void;
+}
 
-async function exportPieces(
-  out: Printer,
-  session: Session,
-  options: ExportOptions,
-  onMasked: OnMasked,
-  parts: DocumentParts,
-  prices: PriceList,
-): Promise<AsyncIterable<string>> {
+async function exportPieces(out: Printer, session: Session, options: ExportOptions, parts: DocumentParts): Promise<AsyncIterable<string>> {
+  const { onMasked, prices } = parts;
   const entry = async (name: string | undefined) => (name === undefined ? undefined : resolveEntry(session, out, name));
   const branch = await entry(options.branch);
   const secrets = options.withSecrets === true ? ("keep" as const) : ("mask" as const);
@@ -195,7 +189,7 @@ async function exportPieces(
         subagents,
         private: options.private === true,
         ...(branch === undefined ? {} : { leafId: branch, branchOnly: true }),
-        ...(options.toolOutput === undefined ? {} : { toolOutput: options.toolOutput }),
+        toolOutput: options.toolOutput ?? "full",
         thinking: options.thinking === true,
         prices,
       });
@@ -203,7 +197,16 @@ async function exportPieces(
     case "markdown": {
       const [from, to] = [await entry(options.from), await entry(options.to)];
       const { toolOutput, thinking } = options;
-      return exportMarkdown(session, { ...parts, branch, from, to, toolOutput, thinking, prices, secrets, onMasked });
+      return exportMarkdown(session, {
+        ...parts,
+        includeSubagents: options.subagents === true,
+        branch,
+        from,
+        to,
+        toolOutput,
+        thinking,
+        secrets,
+      });
     }
   }
 }

@@ -85,8 +85,8 @@ async function maskedPage(io: Io, session: Session, branch: EntryId | null, { to
     leafId: branch,
     branchOnly: true,
     thinking: thinking === true,
+    toolOutput: toolOutput ?? "full",
     prices: await readPrices(io),
-    ...(toolOutput === undefined ? {} : { toolOutput }),
   });
   const pieces: string[] = [];
   for await (const piece of page) pieces.push(piece);
