@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorCode } from "@bough/session-core/engine";
 import { isObject } from "@bough/session-core/wire";
@@ -82,14 +82,8 @@ async function replaceFile(path: string, text: string): Promise<void> {
 async function writeAtomically(target: string, text: string): Promise<void> {
   const temporary = `${target}.${randomUUID()}`;
   try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      // Without it, a power loss could leave an empty file under the new name.
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    // Without the flush, a power loss could leave an empty file under the new name.
+    await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
