@@ -48,9 +48,10 @@ export class StatusReader {
     if (mayHaveCost) this.#cost = record.entryCount > MAX_ENTRIES_FOR_COST ? null : this.#prices.total((await session.statistics()).usage);
     const windowTokens = model?.windowTokens ?? windowOf(context.model?.modelId ?? null, this.#window).tokens;
     const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
+    const leaf = tip ?? (await session.tree.path(session.leafId, 1))[0];
     return {
       title: sessionTitle(record),
-      depth: tip === undefined ? await readDepth(session) : tip.depth + 1,
+      depth: leaf === undefined ? 0 : leaf.depth + 1,
       branches: this.#tips.size,
       model: model?.name ?? null,
       windowTokens,
@@ -87,14 +88,6 @@ async function usedTokens(session: Session, context: SessionContext, windowToken
   const reported = await reportedPrompt(session, context);
   if (reported === null || reported.tokens > windowTokens) return estimate(0);
   return Math.max(estimate(0), reported.tokens + estimate(reported.at));
-}
-
-async function readDepth(session: Session): Promise<number> {
-  const { leafId } = session;
-  if (leafId === null) return 0;
-  const { parentId } = await session.entry(leafId);
-  const row = (await session.tree.children(parentId)).find(({ id }) => id === leafId);
-  return row === undefined ? 0 : row.depth + 1;
 }
 
 const BAR_COLUMNS = 8;
