@@ -6,55 +6,16 @@ const ESC = "\u001b";
 
 /** SGR mouse reports: button with bits for modifiers, column and row counted from 1, press or release. */
 const MOUSE = /^\u001b\[<(\d+);(\d+);(\d+)([Mm])$/;
-/** A report that the terminal's connection has divided. */
-const MOUSE_START = /^\u001b\[<[\d;]*$/;
-const MOUSE_END = /^[\d;]*[Mm]/;
 const CSI = /^\[([\d;:]*)([A-Za-z~])$/;
 const SS3 = /^O([A-Za-z])$/;
 
-/**
- * Decodes terminal input into events. Takes one sequence at a time, as `SequenceSplitter` splits them. Its only state is an
- * unfinished paste or mouse report.
- */
-export class InputDecoder {
-  #pasted: string[] | undefined;
-  #mouseStart = "";
-
-  /** The events of a sequence, in order. Sequences without a known key are dropped. */
-  decode(input: string): readonly TerminalEvent[] {
-    if (this.#pasted !== undefined) return this.#decodePaste(input, this.#pasted);
-    const start = this.#mouseStart;
-    this.#mouseStart = "";
-    const sequence = start + input;
-    if (MOUSE_START.test(sequence)) {
-      this.#mouseStart = sequence;
-      return [];
-    }
-    if (MOUSE.test(sequence)) return decodeMouse(sequence);
-    if (start !== "") return this.#decodeAfter(start, input);
-    if (sequence === PASTE_START) {
-      this.#pasted = [];
-      return [];
-    }
-    if (!sequence.startsWith(ESC)) return decodeText(sequence);
-    const key = decodeEscape(sequence);
-    return key === undefined ? [] : [key];
-  }
-
-  /** The report may end within the input; a report without an end is dropped, not the input after it. */
-  #decodeAfter(start: string, input: string): readonly TerminalEvent[] {
-    const end = MOUSE_END.exec(input)?.[0] ?? "";
-    return [...decodeMouse(start + end), ...this.decode(input.slice(end.length))];
-  }
-
-  #decodePaste(sequence: string, pasted: string[]): readonly TerminalEvent[] {
-    if (sequence !== PASTE_END) {
-      pasted.push(sequence);
-      return [];
-    }
-    this.#pasted = undefined;
-    return [pasteEvent(pasted.join(""))];
-  }
+/** The events of a sequence, as `SequenceSplitter` gives it, in order. A sequence without a known key has none. */
+export function decodeSequence(sequence: string): readonly TerminalEvent[] {
+  if (!sequence.startsWith(ESC)) return decodeText(sequence);
+  if (sequence.startsWith(PASTE_START)) return [pasteEvent(sequence.slice(PASTE_START.length, -PASTE_END.length))];
+  if (MOUSE.test(sequence)) return decodeMouse(sequence);
+  const key = decodeEscape(sequence);
+  return key === undefined ? [] : [key];
 }
 
 /** The bits for Shift, Alt and Ctrl. */

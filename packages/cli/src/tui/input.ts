@@ -14,42 +14,40 @@ const SEQUENCE =
 const UNFINISHED = /\u001b{1,2}(?:\[\[?[ -?]*|O)?$|\u001b(?:\]\d*|P\d?|(?:\]\d+;|P\d?[$+>|])[^\u0007\u001b]*\u001b?)$/y;
 /** A sequence that a control character or a character outside of ASCII breaks off. */
 const BROKEN = /\u001b{1,2}(?:\[\[?[ -?]*|O)/y;
+/** A report of the mouse, or the beginning of one. */
+const MOUSE = /\u001b\[<[\d;]*[Mm]?/y;
 
 /** A longer beginning of a sequence is none, in UTF-16 code units. */
 const MAX_UNFINISHED = 4_096;
 
 /**
- * Splits terminal input into sequences for `InputDecoder`: an escape sequence is one string, and so is the text between two of them.
- * The beginning of a sequence waits for its end. Inside a bracketed paste only its end is a sequence.
+ * Splits terminal input into sequences for `decodeSequence`: an escape sequence is one string, so is a bracketed paste with both brackets,
+ * and so is the text between two of them. The beginning of a sequence waits for its end.
  */
 export class SequenceSplitter {
   #waiting = "";
-  #isPaste = false;
 
   /** The sequences that `chunk` completes, in order. */
   push(chunk: string): string[] {
     const input = this.#waiting + chunk;
-    this.#waiting = "";
     const sequences: string[] = [];
     let from = 0;
     while (from < input.length) {
-      const piece = this.#isPaste ? pasted(input, from) : typed(input, from);
+      const piece = pieceAt(input, from);
       if (piece === undefined) break;
       sequences.push(piece);
       from += piece.length;
-      if (piece === PASTE_START) this.#isPaste = true;
-      else if (piece === PASTE_END) this.#isPaste = false;
     }
     this.#waiting = input.slice(from);
     return sequences;
   }
 
   /**
-   * Time to wait for the rest of a sequence that has begun, in milliseconds; undefined: none has begun, or it is a paste, whose end always
-   * follows.
+   * Time to wait for the rest of a sequence that has begun, in milliseconds; undefined: none has begun, or it is a paste or a report of the
+   * mouse, whose end always follows.
    */
   get patienceMs(): number | undefined {
-    if (this.#waiting === "" || this.#isPaste) return undefined;
+    if (this.#waiting === "" || this.#waiting.startsWith(PASTE_START) || this.#waiting.startsWith(`${ESC}[<`)) return undefined;
     return this.#waiting.length > 2 ? SEQUENCE_MS : KEY_MS;
   }
 
@@ -66,22 +64,17 @@ const KEY_MS = 20;
 const SEQUENCE_MS = 500;
 
 /** The next sequence or text; undefined: the rest of it is missing. */
-function typed(input: string, from: number): string | undefined {
+function pieceAt(input: string, from: number): string | undefined {
   const start = input.indexOf(ESC, from);
   if (start !== from) return input.slice(from, start < 0 ? undefined : start);
+  if (input.startsWith(PASTE_START, from)) {
+    const end = input.indexOf(PASTE_END, from);
+    return end < 0 ? undefined : input.slice(from, end + PASTE_END.length);
+  }
+  const mouse = matchAt(MOUSE, input, from);
+  if (mouse !== undefined) return /[Mm]$/.test(mouse) || from + mouse.length < input.length ? mouse : undefined;
   if (input.length - from <= MAX_UNFINISHED && matchAt(UNFINISHED, input, from) !== undefined) return undefined;
   return matchAt(SEQUENCE, input, from) ?? matchAt(BROKEN, input, from) ?? ESC;
-}
-
-/** The text of a paste up to its end, or its end; undefined: only a beginning of its end is there. */
-function pasted(input: string, from: number): string | undefined {
-  if (input.startsWith(PASTE_END, from)) return PASTE_END;
-  const end = input.indexOf(PASTE_END, from);
-  if (end >= 0) return input.slice(from, end);
-  const start = input.lastIndexOf(ESC);
-  const isEnd = start >= from && PASTE_END.startsWith(input.slice(start));
-  const text = input.slice(from, isEnd ? start : undefined);
-  return text === "" ? undefined : text;
 }
 
 function matchAt(pattern: RegExp, input: string, from: number): string | undefined {
@@ -129,8 +122,13 @@ export class TerminalInput {
       this.#isReading = false;
       this.#stdin.off("data", this.#onData);
       this.#stdin.pause();
+      this.#putBack(this.#splitter.flush());
     }
     this.#stdin.setRawMode(false);
+  }
+
+  #putBack(input: string): void {
+    if (input !== "") this.#stdin.unshift(Buffer.from(input));
   }
 
   readonly #onData = (data: Buffer | string) => {
@@ -143,9 +141,7 @@ export class TerminalInput {
   #passOn(sequences: readonly string[]): void {
     let next = 0;
     for (; next < sequences.length && this.#isReading; next += 1) this.#onSequence(sequences[next] ?? "");
-    if (this.#isReading) return;
-    const rest = sequences.slice(next).join("") + this.#splitter.flush();
-    if (rest !== "") this.#stdin.unshift(Buffer.from(rest));
+    if (!this.#isReading) this.#putBack(sequences.slice(next).join(""));
   }
 
   #flushIn(waitMs: number): void {

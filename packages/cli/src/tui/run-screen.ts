@@ -2,7 +2,7 @@ import { releaseInput } from "../terminal/early-input.js";
 import type { Terminal } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { Clicks, InputDecoder } from "./decode.js";
+import { Clicks, decodeSequence } from "./decode.js";
 import { FrameDrawer } from "./frame-drawer.js";
 import { TerminalInput } from "./input.js";
 import type { Performer, Screen, Size, Step, TerminalEvent } from "./screen.js";
@@ -63,7 +63,6 @@ class ScreenRun<Model, Effect, Event, Result> {
   #resizing: NodeJS.Timeout | undefined;
   readonly #input: TerminalInput;
   readonly #drawer: FrameDrawer;
-  readonly #decoder = new InputDecoder();
   readonly #clicks = new Clicks();
   readonly #performer: Performer<Effect>;
   readonly #removeEndListener: () => void;
@@ -117,7 +116,7 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   #onSequence(sequence: string): void {
-    for (const event of this.#decoder.decode(sequence)) {
+    for (const event of decodeSequence(sequence)) {
       if (event.kind === "key" && event.key === "ctrl+z") this.#suspend();
       else this.#dispatch(event.kind === "mouse" ? this.#clicks.count(event, performance.now()) : event);
     }

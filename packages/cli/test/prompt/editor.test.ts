@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { continueLine, createEditor, edit } from "../../src/prompt/editor.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { InputDecoder } from "../../src/tui/decode.js";
+import { decodeSequence } from "../../src/tui/decode.js";
 import { after, FAMILY, key, marked, shown } from "./typing.js";
 
 await loadExactWidths();
@@ -69,9 +69,8 @@ describe("keys in an editor of several lines", () => {
   });
 
   it("works with the sequences that terminals send", () => {
-    const decoder = new InputDecoder();
     const sent = ["f", "o", "\u001b\r", "x", "\u001b[13;2u", "\n", "\u001b\u007f", "\u001b[32;1u"];
-    const events = sent.flatMap((sequence) => decoder.decode(sequence));
+    const events = sent.flatMap(decodeSequence);
     expect(shown(events.reduce((now, event) => edit(now, event, 80) ?? now, createEditor()))).toBe("fo\n |");
   });
 

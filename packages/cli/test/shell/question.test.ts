@@ -2,7 +2,7 @@ import { realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { text } from "../../../compaction/test/model/answer.js";
-import { InputDecoder } from "../../src/tui/decode.js";
+import { decodeSequence } from "../../src/tui/decode.js";
 import { calls } from "../agent/model-answers.js";
 import { DrivenShell } from "./driven.js";
 
@@ -84,7 +84,7 @@ describe("the question whether a tool may run", () => {
 
   test("is not answered by keys that arrive in one burst, such as an unmarked paste", async () => {
     const shell = await asked();
-    for (const event of new InputDecoder().decode("yes")) shell.event(event);
+    for (const event of decodeSequence("yes")) shell.event(event);
     expect(shell.model.editor.text).toBe("yes");
     expect(shell.answers).toEqual([]);
   });

@@ -1,14 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { Clicks, InputDecoder } from "../../src/tui/decode.js";
+import { Clicks, decodeSequence } from "../../src/tui/decode.js";
+import { SequenceSplitter } from "../../src/tui/input.js";
+import type { TerminalEvent } from "../../src/tui/screen.js";
 
 const ESC = "\u001b";
 
-/** The keys that some sequences mean, one after the other. */
-function keysOf(...sequences: readonly string[]): readonly string[] {
-  const decoder = new InputDecoder();
-  return sequences.flatMap((sequence) =>
-    decoder.decode(sequence).map((event) => (event.kind === "key" ? event.key : event.kind === "paste" ? `paste:${event.text}` : "")),
-  );
+/** The events of input that arrives in chunks. */
+function eventsOf(...chunks: readonly string[]): readonly TerminalEvent[] {
+  const splitter = new SequenceSplitter();
+  const sequences = [...chunks.flatMap((chunk) => splitter.push(chunk)), splitter.flush()];
+  return sequences.flatMap((sequence) => (sequence === "" ? [] : decodeSequence(sequence)));
+}
+
+/** The keys and pastes of input that arrives in chunks. */
+function keysOf(...chunks: readonly string[]): readonly string[] {
+  return eventsOf(...chunks).map((event) => (event.kind === "key" ? event.key : event.kind === "paste" ? `paste:${event.text}` : ""));
 }
 
 describe("what terminals send for keys", () => {
@@ -73,9 +79,9 @@ describe("what terminals send for keys", () => {
   });
 
   it("keys that type text have it", () => {
-    const [a] = new InputDecoder().decode("a");
-    const [space] = new InputDecoder().decode(" ");
-    const [up] = new InputDecoder().decode(`${ESC}[A`);
+    const [a] = decodeSequence("a");
+    const [space] = decodeSequence(" ");
+    const [up] = decodeSequence(`${ESC}[A`);
     expect([a, space, up]).toEqual([
       { kind: "key", key: "a", text: "a" },
       { kind: "key", key: "space", text: " " },
@@ -111,11 +117,6 @@ describe("what terminals send for the mouse (SGR)", () => {
     expect(keysOf(...sequences)).toEqual(keys);
   });
 
-  const mouseOf = (...sequences: readonly string[]) => {
-    const decoder = new InputDecoder();
-    return sequences.flatMap((sequence) => decoder.decode(sequence));
-  };
-
   it.each([
     ["0;1;1M", { kind: "mouse", action: "press", column: 0, row: 0 }],
     ["64;10;5M", { kind: "mouse", action: "wheelUp", column: 9, row: 4 }],
@@ -123,13 +124,13 @@ describe("what terminals send for the mouse (SGR)", () => {
     // With Shift, Alt and Ctrl.
     ["28;3;4M", { kind: "mouse", action: "press", column: 2, row: 3 }],
   ])("%s", (sequence, event) => {
-    expect(mouseOf(`${ESC}[<${sequence}`)).toEqual([event]);
+    expect(eventsOf(`${ESC}[<${sequence}`)).toEqual([event]);
   });
 
   it.each(["0;1;1m", "1;1;1M", "2;1;1M", "3;1;1M", "32;1;1M", "35;1;1M", "66;1;1M", "128;1;1M"])(
     "drops %s: releases, motion, other buttons",
     (sequence) => {
-      expect(mouseOf(`${ESC}[<${sequence}`)).toEqual([]);
+      expect(eventsOf(`${ESC}[<${sequence}`)).toEqual([]);
     },
   );
 
@@ -139,14 +140,14 @@ describe("what terminals send for the mouse (SGR)", () => {
       [`${ESC}[<6`, "4;1", "0;5M"],
       [`${ESC}[<64;10;5`, "M"],
     ])
-      expect(mouseOf(...parts, "j")).toEqual([
+      expect(eventsOf(...parts, "j")).toEqual([
         { kind: "mouse", action: "wheelUp", column: 9, row: 4 },
         { kind: "key", key: "j", text: "j" },
       ]);
   });
 
   it("leaves a report inside a paste to the text", () => {
-    expect(mouseOf(`${ESC}[200~`, `${ESC}[<0;1;1M`, `${ESC}[201~`)).toEqual([{ kind: "paste", text: `${ESC}[<0;1;1M` }]);
+    expect(eventsOf(`${ESC}[200~`, `${ESC}[<0;1;1M`, `${ESC}[201~`)).toEqual([{ kind: "paste", text: `${ESC}[<0;1;1M` }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { displayWidth, loadExactWidths } from "../../src/terminal/width.js";
-import { InputDecoder } from "../../src/tui/decode.js";
+import { decodeSequence } from "../../src/tui/decode.js";
 import { editField, type Field, newField, visibleField } from "../../src/tui/field.js";
 
 await loadExactWidths();
@@ -84,8 +84,7 @@ describe("a field of one line", () => {
 
 describe("typing as a terminal sends it", () => {
   it("arrives in the field unchanged", () => {
-    const decoder = new InputDecoder();
-    const events = ["f", "i", "\u001b[D", "x", "\u001b[3~"].flatMap((sequence) => decoder.decode(sequence));
+    const events = ["f", "i", "\u001b[D", "x", "\u001b[3~"].flatMap(decodeSequence);
     expect(events.reduce((field, event) => editField(field, event) ?? field, newField())).toEqual({ text: "fx", cursor: 2 });
   });
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InputDecoder } from "../../src/tui/decode.js";
+import { decodeSequence } from "../../src/tui/decode.js";
 import { SequenceSplitter, TerminalInput } from "../../src/tui/input.js";
 
 const ESC = "\u001b";
@@ -17,9 +17,8 @@ function split(...chunks: readonly string[]): readonly string[] {
 
 /** The keys and texts that chunks mean. */
 function eventsOf(chunks: readonly string[]): readonly string[] {
-  const decoder = new InputDecoder();
   return split(...chunks)
-    .flatMap((sequence) => decoder.decode(sequence))
+    .flatMap(decodeSequence)
     .map((event) => {
       if (event.kind === "key") return event.key;
       if (event.kind === "paste") return `paste:${event.text}`;
@@ -40,7 +39,7 @@ describe("input is split into sequences", () => {
     ["Escape twice", `${ESC}${ESC}`, [`${ESC}${ESC}`]],
     ["a sequence that another one breaks off", `${ESC}[<0;3${ESC}[A`, [`${ESC}[<0;3`, `${ESC}[A`]],
     ["a sequence that a control character breaks off", `${ESC}[1;\u0003`, [`${ESC}[1;`, "\u0003"]],
-    ["a paste with an escape sequence in it", `${ESC}[200~a${ESC}[Ab${ESC}[201~c`, [`${ESC}[200~`, `a${ESC}[Ab`, `${ESC}[201~`, "c"]],
+    ["a paste with an escape sequence in it", `${ESC}[200~a${ESC}[Ab${ESC}[201~c`, [`${ESC}[200~a${ESC}[Ab${ESC}[201~`, "c"]],
   ])("%s", (_name, input, sequences) => {
     expect(split(input)).toEqual(sequences);
   });
@@ -57,7 +56,12 @@ describe("input is split into sequences", () => {
       splitter.push(input);
       return splitter.patienceMs;
     };
-    expect([`a`, `${ESC}[A`, `${ESC}[200~text${ESC}[20`].map(patienceAfter)).toEqual([undefined, undefined, undefined]);
+    expect([`a`, `${ESC}[A`, `${ESC}[200~text${ESC}[20`, `${ESC}[<0;1`].map(patienceAfter)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const [lone = 0, sequence = 0] = [ESC, `${ESC}[1;`].map(patienceAfter);
     // A held key repeats after 30 ms.
     expect(lone).toBeLessThan(30);
@@ -148,5 +152,15 @@ describe("a terminal that is read", () => {
     expect(sequences).toEqual(["j", `${ESC}[A`]);
     const [next] = await Promise.all([once(stdin, "data"), stdin.resume()]);
     expect(String(next[0])).toBe("next");
+  });
+
+  it("leaves the beginning of a paste to the next reader", async () => {
+    const { stdin, input } = reading(() => undefined);
+    input.start();
+    await Promise.all([once(stdin, "data"), stdin.write(`${ESC}[200~rm`)]);
+    input.stop();
+    const sequence = new Promise((resolve) => new TerminalInput(stdin, resolve).start());
+    stdin.write(` -rf${ESC}[201~`);
+    expect(await sequence).toBe(`${ESC}[200~rm -rf${ESC}[201~`);
   });
 });
