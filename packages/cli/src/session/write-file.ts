@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, link, mkdir, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isSystemError } from "@bough/session-core/engine";
 import { CommandError, OutputFailedError } from "../errors.js";
@@ -29,7 +29,7 @@ export async function writeNewFile(io: Io, path: string, pieces: Pieces, overwri
   const stopWatching = io.onEnd(() => rmSync(temporary, { force: true }));
   try {
     await writeAll(temporary, pieces, replaced ?? mode);
-    await moveIntoPlace(temporary, target, overwrite);
+    await (overwrite ? rename : moveToNewPath)(temporary, target);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === "EEXIST") throw new CommandError("TARGET_EXISTS", existsMessage(path));
@@ -92,29 +92,23 @@ async function checkTarget(path: string, overwrite: boolean): Promise<number | u
   return found.mode & 0o777;
 }
 
+/** Writes a new file and flushes it to the disk. */
 async function writeAll(path: string, pieces: Pieces, mode: number | undefined): Promise<void> {
   // With the final mode from the start: a process that opened the file before a chmod could go on reading it.
-  const file = await open(path, "wx", mode);
-  try {
-    // The mode of the file that is replaced may have bits that the umask takes from a new one.
-    if (mode !== undefined) await file.chmod(mode);
-    let text = "";
-    for await (const piece of pieces) {
-      text += piece;
-      if (text.length < CHUNK) continue;
-      await file.appendFile(text);
-      text = "";
-    }
-    await file.appendFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(path, inChunks(pieces), { flag: "wx", mode, flush: true });
+  // The mode of the file that is replaced may have bits that the umask takes from a new one.
+  if (mode !== undefined) await chmod(path, mode);
 }
 
-async function moveIntoPlace(temporary: string, path: string, overwrite: boolean): Promise<void> {
-  if (overwrite) await rename(temporary, path);
-  else await moveToNewPath(temporary, path);
+async function* inChunks(pieces: Pieces): AsyncGenerator<string, void, void> {
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = "";
+  }
+  yield text;
 }
 
 /**
