@@ -1,3 +1,4 @@
+import { setImmediate as pause } from "node:timers/promises";
 import type { EntryId } from "@bough/session-core";
 import { newEntryId } from "@bough/session-core/wire";
 import { turnOf } from "../plan/decide.js";
@@ -58,7 +59,7 @@ async function attemptCompaction(
     const written = await writeDraft(engine, { ...attempt, instructions, keepFrom, again, signal, state, span });
     // The extract is written without an await, so the event that aborts the signal may still be queued: let it run, then
     // check for the last time before the append.
-    await new Promise(setImmediate);
+    await pause();
     signal.throwIfAborted();
     if (written.kind === "draft") return await applyDraft(engine, written.draft, false);
     emitNotCompacted(engine, attempt, false, written.kind);

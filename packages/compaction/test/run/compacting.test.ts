@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { contextNames, findings, grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
 
@@ -89,6 +89,14 @@ describe("manual compaction", () => {
     const { session } = await grown(turns(1, 10));
     const result = await createCompactor({ session, contextWindow, settings }).compact();
     expect(result).toMatchObject({ kind: "compacted", method: "extract", summary: expect.stringMatching(/extracted/i) });
+  });
+
+  test("ends in a host whose tests stop the clock", async () => {
+    const { session } = await grown(turns(1, 10));
+    const compactor = createCompactor({ session, contextWindow, settings });
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    expect((await compactor.compact()).kind).toBe("compacted");
   });
 });
 
