@@ -38,17 +38,14 @@ function modeOf(path: string): number {
 
 describe("a new file", () => {
   test("has its mode from the moment in which it is created", async () => {
-    const path = join(folder(), "private.md");
+    const place = folder();
+    const path = join(place, "private.md");
     const modes: number[] = [];
-    const { open } = fs;
-    replaceInNode({
-      open: async (...given) => {
-        const file = await open(...given);
-        modes.push((await file.stat()).mode & 0o777);
-        return file;
-      },
-    });
-    await writeNewFile(quietIo(folder()), path, ["text"], false, PRIVATE);
+    async function* pieces(): AsyncIterable<string> {
+      for (const name of readdirSync(place)) modes.push(modeOf(join(place, name)));
+      yield "text";
+    }
+    await writeNewFile(quietIo(folder()), path, pieces(), false, PRIVATE);
     expect(modes).toEqual([PRIVATE]);
     expect(modeOf(path)).toBe(PRIVATE);
   });
