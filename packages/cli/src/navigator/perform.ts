@@ -29,6 +29,8 @@ import { SessionWatcher } from "./session-watcher.js";
 
 type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, { kind: Kind }>;
 
+const SECOND_MS = 1000;
+
 /** Carries out the effects of the navigator. */
 export class NavigatorPerformer implements Performer<NavigatorEffect> {
   readonly #world: NavigatorWorld;
@@ -37,7 +39,8 @@ export class NavigatorPerformer implements Performer<NavigatorEffect> {
   readonly #search: NewestOnly<Query>;
   // A held key asks for a preview of each row that it passes. Only the newest is read: at a branch point of a long session one takes 0.3 s.
   readonly #previews = new NewestOnly<EffectOf<"preview">>((effect) => this.#showPreview(effect));
-  readonly #work: CancellableWork;
+  /** Cancels the move or the compaction that runs. The dialog lets one start at a time. */
+  #running: AbortController | undefined;
   #prices: Promise<PriceList> | undefined;
 
   constructor(world: NavigatorWorld, host: ScreenHost<NavigatorEvent>) {
@@ -45,7 +48,6 @@ export class NavigatorPerformer implements Performer<NavigatorEffect> {
     this.#host = host;
     this.#watcher = new SessionWatcher(world, host.dispatch);
     this.#search = incrementalSearch(world, host.dispatch);
-    this.#work = new CancellableWork(world, host.dispatch);
   }
 
   /** Starts an effect. Failures are dispatched as notices, also unexpected ones: the screen stays open. */
@@ -62,7 +64,7 @@ export class NavigatorPerformer implements Performer<NavigatorEffect> {
     this.#watcher.end();
     this.#search.end();
     this.#previews.end();
-    this.#work.cancel();
+    this.#running?.abort();
   }
 
   async #run(effect: NavigatorEffect): Promise<void> {
@@ -81,12 +83,12 @@ export class NavigatorPerformer implements Performer<NavigatorEffect> {
         await this.#label(effect.entryId, effect.label);
         return this.#watcher.poll();
       case "move":
-        return this.#work.move(effect.entryId, effect.summarize, effect.focus);
+        return this.#runCancellable((signal) => this.#move(effect, signal));
       case "compact":
-        await this.#work.compact(effect.entryId);
+        await this.#runCancellable((signal) => this.#compact(effect.entryId, signal));
         return this.#watcher.poll();
       case "cancel":
-        return this.#work.cancel();
+        return this.#running?.abort();
       case "undo":
         this.#showNotice(effect.redo ? await this.#redo() : await this.#undo());
         return this.#watcher.poll();
@@ -196,6 +198,35 @@ export class NavigatorPerformer implements Performer<NavigatorEffect> {
     this.#host.dispatch({ kind: "notice", text: message + more, isError: !isCopied });
   }
 
+  /** Runs work that takes time, with a tick each second. The work dispatches its end, also after it was cancelled. */
+  async #runCancellable(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    this.#running = controller;
+    const tick = () => this.#host.dispatch({ kind: "tick", nowMs: this.#world.io.now() });
+    const timer = setInterval(tick, SECOND_MS);
+    tick();
+    try {
+      await work(controller.signal);
+    } finally {
+      clearInterval(timer);
+      this.#running = undefined;
+    }
+  }
+
+  async #move({ entryId, summarize, focus }: EffectOf<"move">, signal: AbortSignal): Promise<void> {
+    const { id } = await afterResults(this.#world.session, entryId);
+    const result = await (await this.#world.compactor()).navigate(id, { summarize, instructions: focus ?? undefined, signal });
+    const outcome = moveOutcome(result);
+    if (typeof outcome === "string") this.#host.dispatch({ kind: "workEnded", text: outcome, isError: result.kind === "failed" });
+    else this.#host.dispatch({ kind: "finished", result: outcome });
+  }
+
+  async #compact(entryId: EntryId, signal: AbortSignal): Promise<void> {
+    const result = await (await this.#world.compactor()).compact({ keepFrom: entryId, signal });
+    const text = describeCompaction(result, "bough compact --undo");
+    this.#host.dispatch({ kind: "workEnded", text, isError: result.kind === "failed" });
+  }
+
   async #compare([a, b]: readonly [ComparedMark, ComparedMark], width: number): Promise<readonly Line[]> {
     return comparisonLines(await loadComparison(this.#world.session, a, b), width, glyphsFor(this.#world.io.env));
   }
@@ -273,58 +304,6 @@ function incrementalSearch({ session }: NavigatorWorld, dispatch: NavigatorDispa
 
 function firstSentence(text: string): string {
   return /^.*?[.!](?=\s|$)/.exec(text)?.[0] ?? text;
-}
-
-const SECOND_MS = 1000;
-
-/** Moves and compactions, which take time and can be cancelled. One runs at a time. */
-class CancellableWork {
-  readonly #world: NavigatorWorld;
-  readonly #dispatch: NavigatorDispatch;
-  #running: AbortController | undefined;
-
-  constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
-    this.#world = world;
-    this.#dispatch = dispatch;
-  }
-
-  /** Cancels the running work. The work dispatches its end. */
-  cancel(): void {
-    this.#running?.abort();
-  }
-
-  /** Moves the leaf to an entry. */
-  async move(entryId: EntryId, summarize: boolean, focus: string | null): Promise<void> {
-    await this.#run(async (signal) => {
-      const { id } = await afterResults(this.#world.session, entryId);
-      const result = await (await this.#world.compactor()).navigate(id, { summarize, instructions: focus ?? undefined, signal });
-      const outcome = moveOutcome(result);
-      if (typeof outcome === "string") this.#dispatch({ kind: "workEnded", text: outcome, isError: result.kind === "failed" });
-      else this.#dispatch({ kind: "finished", result: outcome });
-    });
-  }
-
-  /** Compacts the entries before an entry. */
-  async compact(entryId: EntryId): Promise<void> {
-    await this.#run(async (signal) => {
-      const result = await (await this.#world.compactor()).compact({ keepFrom: entryId, signal });
-      this.#dispatch({ kind: "workEnded", text: describeCompaction(result, "bough compact --undo"), isError: result.kind === "failed" });
-    });
-  }
-
-  async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const controller = new AbortController();
-    this.#running = controller;
-    const tick = () => this.#dispatch({ kind: "tick", nowMs: this.#world.io.now() });
-    const timer = setInterval(tick, SECOND_MS);
-    tick();
-    try {
-      await work(controller.signal);
-    } finally {
-      clearInterval(timer);
-      this.#running = undefined;
-    }
-  }
 }
 
 /** The result that closes the navigator, or the notice to show instead. */
