@@ -21,7 +21,7 @@ import type { Performer } from "../tui/screen.js";
 import { type Intro, printIntro } from "./intro.js";
 import type { ShellEffect } from "./model.js";
 import { ReplyRun } from "./reply-run.js";
-import { SessionFollower } from "./session-follower.js";
+import { DELETED, SessionFollower } from "./session-follower.js";
 import type { SlashName } from "./slash-commands.js";
 import { helpScreenLines, labelLines, runSlashCommand, setThinkingLevel } from "./slash-run.js";
 import { StatusReader } from "./status.js";
@@ -29,7 +29,6 @@ import { promptLines } from "./transcript.js";
 import { type ShellHost, type ShellWorld, terminalWidth } from "./world.js";
 
 const TICK_MS = 1000;
-const DELETED = "Another process deleted this session. /new starts another one.";
 
 /** Performs the effects of the shell. */
 export class ShellPerformer implements Performer<ShellEffect> {
@@ -57,7 +56,7 @@ export class ShellPerformer implements Performer<ShellEffect> {
     this.#model = world.model;
     this.#status = new StatusReader(world.session, new PriceList(world.config.prices), world.config.window);
     this.#changes = new StoreWatcher(world.store, () => world.io.now());
-    this.#follower = new SessionFollower(world, this.#changes, this.#glyphs, () => this.#width);
+    this.#follower = new SessionFollower(world, this.#changes, host, () => this.#dispatchStatus());
   }
 
   perform(effect: ShellEffect): void {
@@ -93,7 +92,7 @@ export class ShellPerformer implements Performer<ShellEffect> {
         this.#ticker.unref();
         this.#world.onBackground((background) => this.#showBackground(background));
         await printIntro(this.#world, this.#host, this.#glyphs, this.#intro);
-        this.#followOthers();
+        this.#follower.start();
         return this.#dispatchStatus();
       case "send":
         return this.#sendMessage(effect.text);
@@ -125,17 +124,6 @@ export class ShellPerformer implements Performer<ShellEffect> {
   #showBackground(background: boolean): void {
     this.#host.dispatch({ kind: "status", status: { background } });
     void (background ? this.#follower.writerStarted() : this.#follower.writerEnded());
-  }
-
-  #followOthers(): void {
-    this.#follower.start({
-      onChange: async (lines) => {
-        this.#host.print(lines);
-        await this.#dispatchStatus();
-      },
-      onDeleted: () => this.#showNotice(DELETED, true),
-      onFailure: (error) => this.#showFailure(error),
-    });
   }
 
   async #dispatchStatus(): Promise<void> {

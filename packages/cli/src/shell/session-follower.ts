@@ -1,21 +1,17 @@
-import { type Entry, type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
+import { type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
+import { failureNotice } from "../format/error-text.js";
 import type { StoreWatcher } from "../session/store-watcher.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";
-import type { ShellWorld } from "./world.js";
+import { type ShellHost, type ShellWorld, terminalWidth } from "./world.js";
 
 /** The most entries of another process that are printed at once. */
 const MAX_ENTRIES = 30;
 
-/** Callbacks of the shell for changes by other processes. They must not reject. */
-export interface FollowerEvents {
-  /** The lines of the new entries of the path; none if only other branches, the title or what is being written changed. */
-  readonly onChange: (lines: readonly Line[]) => Promise<void>;
-  readonly onDeleted: () => void;
-  readonly onFailure: (error: unknown) => void;
-}
+/** The notice that the session does not exist any more. */
+export const DELETED = "Another process deleted this session. /new starts another one.";
 
 /**
  * Moves the handle of the shell's session to the leaf that another process set, and draws the new entries of the path. While the
@@ -24,26 +20,27 @@ export interface FollowerEvents {
 export class SessionFollower {
   readonly #world: ShellWorld;
   readonly #changes: StoreWatcher;
+  readonly #host: ShellHost;
   readonly #glyphs: Glyphs;
-  readonly #widthOf: () => number;
-  #events: FollowerEvents | undefined;
+  readonly #onChange: () => Promise<void>;
   #known: string;
   #writers = 0;
   /** True if another process wrote while this shell did. */
   #isBehind = false;
   readonly #looks = new SerialQueue();
 
-  constructor(world: ShellWorld, changes: StoreWatcher, glyphs: Glyphs, widthOf: () => number) {
+  /** `onChange`: called after the new entries of the path were printed, also if only other branches, the title or what is being written changed. */
+  constructor(world: ShellWorld, changes: StoreWatcher, host: ShellHost, onChange: () => Promise<void>) {
     this.#world = world;
     this.#changes = changes;
-    this.#glyphs = glyphs;
-    this.#widthOf = widthOf;
+    this.#host = host;
+    this.#glyphs = glyphsFor(world.io.env);
+    this.#onChange = onChange;
     // The record does not say what is being written, so the first change is told in any case.
     this.#known = contentOf(world.record, null);
   }
 
-  start(events: FollowerEvents): void {
-    this.#events = events;
+  start(): void {
     this.#changes.start(() => this.#follow(), this.#world.session.id);
   }
 
@@ -65,7 +62,7 @@ export class SessionFollower {
   #follow(): Promise<void> {
     this.#isBehind = this.#writers > 0;
     if (this.#isBehind) return this.#looks.idle();
-    return this.#looks.run(() => this.#look().catch((error: unknown) => this.#events?.onFailure(error)));
+    return this.#looks.run(() => this.#look());
   }
 
   async #look(): Promise<void> {
@@ -77,11 +74,12 @@ export class SessionFollower {
       const content = contentOf(record, held.has(session.id));
       if (after === before && content === this.#known) return;
       this.#known = content;
-      await this.#events?.onChange(after === before ? [] : await this.#linesBetween(before, after));
+      if (after !== before) this.#host.print(await this.#linesBetween(before, after));
+      await this.#onChange();
     } catch (error) {
-      if (!(error instanceof SessionNotFoundError)) throw error;
-      this.end();
-      this.#events?.onDeleted();
+      const isDeleted = error instanceof SessionNotFoundError;
+      if (isDeleted) this.end();
+      this.#host.dispatch({ kind: "notice", text: isDeleted ? DELETED : failureNotice(error), isError: true });
     }
   }
 
@@ -91,16 +89,12 @@ export class SessionFollower {
     const { items } = await session.scan({ order: "up", limit: MAX_ENTRIES + 1 });
     const end = items.findIndex(({ id }) => id === before);
     const fresh = isBelow ? items.slice(0, end < 0 ? MAX_ENTRIES : end) : items.slice(0, 1);
-    const drawn = this.#draw(fresh);
+    const drawn = fresh.toReversed().flatMap((entry) => transcriptLines(entry, terminalWidth(this.#world), this.#glyphs));
     if (isBelow && drawn.length === 0) return [];
     const heading = isBelow ? "another process writes here" : "another process went to another place of the tree";
     const isWhole = isBelow && fresh.length < MAX_ENTRIES;
     const hint = isWhole ? [] : [[styled("dim", `${this.#glyphs.ellipsis} /tree shows the whole session`)]];
     return [[styled("dim", `${heading}:`)], ...hint, [], ...drawn];
-  }
-
-  #draw(newestFirst: readonly Entry[]): readonly Line[] {
-    return newestFirst.toReversed().flatMap((entry) => transcriptLines(entry, this.#widthOf(), this.#glyphs));
   }
 }
 
