@@ -1,4 +1,4 @@
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import { type Readable, Transform, type Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SessionMasks } from "@bough/formats/secrets";
 import { BoughError, type Store } from "@bough/session-core";
@@ -123,7 +123,6 @@ const LINE_FEED = 0x0a;
  * so that the client gets the reason and the server continues.
  */
 function limitLines(input: Readable, output: Writable): Readable {
-  const limited = new PassThrough();
   let line: Buffer[] = [];
   let bytes = 0;
   let [head, tail] = ["", ""];
@@ -135,29 +134,29 @@ function limitLines(input: Readable, output: Writable): Readable {
     else line = [];
   };
   const end = (): void => {
-    if (bytes <= MAX_BYTES) for (const piece of line) limited.write(piece);
+    if (bytes <= MAX_BYTES) for (const piece of line) limited.push(piece);
     else output.write(`${JSON.stringify(refusal(head, tail))}\n`);
     [line, bytes, head, tail] = [[], 0, "", ""];
   };
-  const read = (given: Buffer | string): void => {
-    const chunk = Buffer.from(given);
-    for (let from = 0; from < chunk.length; ) {
-      const at = chunk.indexOf(LINE_FEED, from);
-      add(chunk.subarray(from, at < 0 ? chunk.length : at + 1));
-      if (at >= 0) end();
-      from = at < 0 ? chunk.length : at + 1;
-    }
-  };
-  input.on("data", read);
-  const finish = (): void => {
-    if (bytes > 0) end();
-    limited.end();
-  };
-  input.once("end", finish).once("close", finish);
-  input.once("error", (error) => limited.destroy(error));
-  // A listener would keep the process alive after the server has ended.
-  limited.once("close", () => input.off("data", read).pause());
-  return limited;
+  const limited = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let from = 0; from < chunk.length; ) {
+        const at = chunk.indexOf(LINE_FEED, from);
+        add(chunk.subarray(from, at < 0 ? chunk.length : at + 1));
+        if (at >= 0) end();
+        from = at < 0 ? chunk.length : at + 1;
+      }
+      done();
+    },
+    flush(done) {
+      if (bytes > 0) end();
+      done();
+    },
+  });
+  input.once("close", () => limited.end()).once("error", (error) => limited.destroy(error));
+  // Input that is read would keep the process alive after the server has ended.
+  limited.once("close", () => input.unpipe(limited).pause());
+  return input.pipe(limited);
 }
 
 const ID = String.raw`"id"\s*:\s*(\d{1,15}|"[\w-]{1,100}")`;
