@@ -14,15 +14,14 @@ import { findProgram } from "../terminal/run-program.js";
 import { requirePlace } from "../terminal/user-folder.js";
 import type { McpClient, StartLine } from "./clients.js";
 
-/** The entry of this server in the config of a client, and what writing it would change. */
-export interface Installation {
-  readonly client: McpClient;
+/** A change of the file of a client or an agent that was prepared, and not made yet. */
+export interface PreparedChange {
   readonly file: string;
-  /** The entry as it has to stand in the file, with the members that lead to it. */
+  /** The lines that the change adds, with the members that lead to them; of a removal those that go. */
   readonly text: string;
-  /** `same`: the entry is there already. `other`: an entry of this name with other members is there. */
+  /** `same`: nothing has to be changed. `other`: something else stands at the place. */
   readonly found: "nothing" | "same" | "other";
-  /** Writes the entry; everything else in the file stays as it is, comments too. */
+  /** Makes the change; everything else in the file stays as it is, comments too. */
   readonly write: () => Promise<void>;
 }
 
@@ -33,7 +32,7 @@ export interface Installation {
  * made. Nothing was written.
  * @throws {CommandError} NO_HOME.
  */
-export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
+export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<PreparedChange> {
   const file = requirePlace(io, client.file({ env: io.env, home: io.home, platform: platform() }));
   const entry = client.entry(startLine(io, client, args));
   const readConfig = (text: string | undefined): Config => (file.endsWith(".toml") ? tomlConfig : jsonConfig)(file, text);
@@ -41,7 +40,6 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
   // smol-toml makes objects without a prototype; a clone has one.
   const present = client.path.reduce<unknown>(memberOf, config.value);
   return {
-    client,
     file,
     text: config.alone(client.path, entry),
     found: present === undefined ? "nothing" : isDeepStrictEqual(structuredClone(present), entry) ? "same" : "other",
@@ -49,8 +47,7 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
       // A client writes its file while it runs, as Claude Code does all the time, and the person may have thought about the question.
       const before = await readClientFile(file);
       const text = addEntry(file, readConfig(before), client.path, entry);
-      await makeFolder(dirname(file));
-      await writeNewFile(io, file, [text], before !== undefined);
+      await writeClientFile(io, file, text, before !== undefined);
     },
   };
 }
@@ -72,13 +69,15 @@ export async function readClientFile(file: string): Promise<string | undefined> 
   }
 }
 
-/** Makes the folder of a client's file. @throws {ClientConfigError} */
-export async function makeFolder(folder: string): Promise<void> {
+/** Writes a client's file, and makes its folder. @throws {ClientConfigError | OutputFailedError} */
+export async function writeClientFile(io: Io, file: string, text: string, exists: boolean): Promise<void> {
+  const folder = dirname(file);
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     throw new ClientConfigError(`Cannot make the folder ${folder}: ${errorLine(error)}. Nothing was written.`, { cause: error });
   }
+  await writeNewFile(io, file, [text], exists);
 }
 
 /** A parsed config: its value, its text with an entry, and an entry alone. */

@@ -1,25 +1,22 @@
 import { rm } from "node:fs/promises";
 import { platform } from "node:os";
-import { dirname } from "node:path";
 import { errorCode } from "@bough/session-core/engine";
 import { isObject } from "@bough/session-core/wire";
 import { findNodeAtLocation, type JSONPath, type Node, parseTree } from "jsonc-parser";
 import { ClientConfigError } from "../errors.js";
-import { BYTE_ORDER_MARK, lineBreakOf, makeFolder, memberOf, readClientFile, readJson, startLine } from "../mcp/install.js";
-import { writeNewFile } from "../session/write-file.js";
+import {
+  BYTE_ORDER_MARK,
+  lineBreakOf,
+  memberOf,
+  type PreparedChange,
+  readClientFile,
+  readJson,
+  startLine,
+  writeClientFile,
+} from "../mcp/install.js";
 import type { Io } from "../terminal/io.js";
 import { requirePlace } from "../terminal/user-folder.js";
 import { type HookAgent, PLUGIN_MARK } from "./hook-agents.js";
-
-/** A change of an agent's settings that was prepared, and not made yet. */
-export interface HookChange {
-  readonly file: string;
-  /** `same`: nothing has to be changed. */
-  readonly found: "nothing" | "same" | "other";
-  /** The lines that the change adds, or of a removal those that go. */
-  readonly text: string;
-  readonly write: () => Promise<void>;
-}
 
 /**
  * Prepares the hook of an agent.
@@ -27,7 +24,7 @@ export interface HookChange {
  * @param args What follows `bough` in the command, as words.
  * @throws {ClientConfigError} the settings cannot be read or are damaged; from `write` also: they cannot take the hook. Nothing was written.
  */
-export async function prepareHook(io: Io, agent: HookAgent, args: readonly string[]): Promise<HookChange> {
+export async function prepareHook(io: Io, agent: HookAgent, args: readonly string[]): Promise<PreparedChange> {
   const file = requirePlace(io, agent.file(io));
   const before = await readClientFile(file);
   const { command, args: rest } = startLine(io, { knowsPath: true }, args);
@@ -47,15 +44,15 @@ export async function prepareHook(io: Io, agent: HookAgent, args: readonly strin
       const present = await readClientFile(file);
       let after = new Settings(file, present);
       for (const event of agent.events) after = after.without(event).with(event, group);
-      await write(io, file, after.text, present !== undefined);
+      await writeClientFile(io, file, after.text, present !== undefined);
     },
   };
 }
 
-async function preparePlugin(io: Io, file: string, before: string | undefined, text: string): Promise<HookChange> {
+async function preparePlugin(io: Io, file: string, before: string | undefined, text: string): Promise<PreparedChange> {
   requireOwn(file, before);
   const found = before === undefined ? "nothing" : before === text ? "same" : "other";
-  return { file, text, found, write: () => write(io, file, text, before !== undefined) };
+  return { file, text, found, write: () => writeClientFile(io, file, text, before !== undefined) };
 }
 
 function requireOwn(file: string, before: string | undefined): void {
@@ -64,10 +61,10 @@ function requireOwn(file: string, before: string | undefined): void {
 }
 
 /** Prepares the removal of the hook of an agent; `nothing`: there is none. Everything else in the file stays. @throws {ClientConfigError} */
-export async function prepareRemoval(io: Io, agent: HookAgent): Promise<HookChange> {
+export async function prepareRemoval(io: Io, agent: HookAgent): Promise<PreparedChange> {
   const file = requirePlace(io, agent.file(io));
   const before = await readClientFile(file);
-  const none: HookChange = { file, found: "nothing", text: "", write: async () => undefined };
+  const none: PreparedChange = { file, found: "nothing", text: "", write: async () => undefined };
   if (before === undefined) return none;
   if (agent.kind === "plugin") {
     requireOwn(file, before);
@@ -79,7 +76,7 @@ export async function prepareRemoval(io: Io, agent: HookAgent): Promise<HookChan
   const remove = async () => {
     const present = await readClientFile(file);
     const after = agent.events.reduce((rest, event) => rest.without(event), new Settings(file, present));
-    if (present !== undefined) await write(io, file, after.text, true);
+    if (present !== undefined) await writeClientFile(io, file, after.text, true);
   };
   return { file, found: "same", text: commands.join("\n"), write: remove };
 }
@@ -90,11 +87,6 @@ async function removeFile(file: string): Promise<void> {
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw new ClientConfigError(`Cannot remove ${file}.`, { cause: error });
   }
-}
-
-async function write(io: Io, file: string, text: string, exists: boolean): Promise<void> {
-  await makeFolder(dirname(file));
-  await writeNewFile(io, file, [text], exists);
 }
 
 /** A word of a shell command: quoted if the shell would read it as anything else. */
