@@ -1,40 +1,43 @@
-/** The characters of trees, rules and marks, as Unicode or ASCII. */
-export interface Glyphs {
-  /**
-   * The gutter of a tree: connectors of a side branch, at the top and below a row, and the line beside a branch. Lists of forks
-   * use `lastBranch` and `nothing` for the last one.
-   */
-  readonly firstBranch: string;
-  readonly branch: string;
-  readonly lastBranch: string;
-  readonly through: string;
-  readonly nothing: string;
-  readonly onPath: string;
-  readonly arrow: string;
-  readonly error: string;
-  readonly ellipsis: string;
-  readonly dot: string;
-  readonly to: string;
-  /** Before what an entry has started. */
-  readonly child: string;
-  /** Before the selected row. */
-  readonly cursor: string;
-  /** The row is folded; the row can be folded. */
-  readonly folded: string;
-  readonly unfolded: string;
-  /** Keys and directions of a list. */
-  readonly up: string;
-  readonly down: string;
-  /** Between panes. */
-  readonly bar: string;
-  readonly rule: string;
-  /** Where a bar meets a rule. */
-  readonly cross: string;
-  /** Before an item of a list. */
-  readonly bullet: string;
-  /** The two parts of a bar. */
-  readonly full: string;
-  readonly empty: string;
+/** The characters of trees, rules and marks, each in Unicode and in ASCII. */
+const GLYPHS = {
+  // The gutter of a tree: connectors of a side branch, at the top and below a row, and the line beside a branch. Lists of forks use
+  // `lastBranch` and `nothing` for the last one.
+  firstBranch: ["┌─ ", ",- "],
+  branch: ["├─ ", "|- "],
+  lastBranch: ["└─ ", "`- "],
+  through: ["│  ", "|  "],
+  nothing: ["   ", "   "],
+  onPath: ["•", "*"],
+  arrow: ["←", "<-"],
+  error: ["✗", "!"],
+  ellipsis: ["…", "..."],
+  dot: ["·", "-"],
+  to: ["→", "->"],
+  // Before what an entry has started.
+  child: ["↳", "+>"],
+  // Before the selected row.
+  cursor: ["›", ">"],
+  // The row is folded; the row can be folded.
+  folded: ["▸", "+"],
+  unfolded: ["▾", "-"],
+  // Keys and directions of a list.
+  up: ["↑", "Up"],
+  down: ["↓", "Down"],
+  // Between panes; where a bar meets a rule.
+  bar: ["│", "|"],
+  rule: ["─", "-"],
+  cross: ["┼", "+"],
+  // Before an item of a list.
+  bullet: ["•", "-"],
+  // The two parts of a bar.
+  full: ["█", "#"],
+  empty: ["░", "."],
+} as const satisfies Readonly<Record<string, readonly [unicode: string, ascii: string]>>;
+
+type GlyphName = keyof typeof GLYPHS;
+
+/** The characters that are drawn, as Unicode or ASCII. */
+export interface Glyphs extends Readonly<Record<GlyphName, string>> {
   /** True if only ASCII may be drawn. */
   readonly isAscii: boolean;
   /** Frames of an animation while work runs. */
@@ -42,61 +45,14 @@ export interface Glyphs {
 }
 
 /** The default without an environment. */
-export const UNICODE_GLYPHS: Glyphs = {
-  firstBranch: "┌─ ",
-  branch: "├─ ",
-  lastBranch: "└─ ",
-  through: "│  ",
-  nothing: "   ",
-  onPath: "•",
-  arrow: "←",
-  error: "✗",
-  ellipsis: "…",
-  dot: "·",
-  to: "→",
-  child: "↳",
-  cursor: "›",
-  folded: "▸",
-  unfolded: "▾",
-  up: "↑",
-  down: "↓",
-  bar: "│",
-  rule: "─",
-  cross: "┼",
-  bullet: "•",
-  full: "█",
-  empty: "░",
-  isAscii: false,
-  spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
-};
+export const UNICODE_GLYPHS: Glyphs = { ...glyphsIn(0), isAscii: false, spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] };
 
-const ASCII_GLYPHS: Glyphs = {
-  firstBranch: ",- ",
-  branch: "|- ",
-  lastBranch: "`- ",
-  through: "|  ",
-  nothing: "   ",
-  onPath: "*",
-  arrow: "<-",
-  error: "!",
-  ellipsis: "...",
-  dot: "-",
-  to: "->",
-  child: "+>",
-  cursor: ">",
-  folded: "+",
-  unfolded: "-",
-  up: "Up",
-  down: "Down",
-  bar: "|",
-  rule: "-",
-  cross: "+",
-  bullet: "-",
-  full: "#",
-  empty: ".",
-  isAscii: true,
-  spinner: ["|", "/", "-", "\\"],
-};
+const ASCII_GLYPHS: Glyphs = { ...glyphsIn(1), isAscii: true, spinner: ["|", "/", "-", "\\"] };
+
+function glyphsIn(column: 0 | 1): Readonly<Record<GlyphName, string>> {
+  // Object.fromEntries forgets the names.
+  return Object.fromEntries(Object.entries(GLYPHS).map(([name, pair]) => [name, pair[column]])) as Record<GlyphName, string>;
+}
 
 /** ASCII if `BOUGH_ASCII` is set or the locale is not UTF-8; Unicode if no locale is set. */
 export function glyphsFor(env: Readonly<Record<string, string | undefined>>): Glyphs {
