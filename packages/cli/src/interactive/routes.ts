@@ -2,7 +2,6 @@ import { type Session, type SessionId, SessionNotFoundError, textOf } from "@bou
 import { hideKey } from "../agent/erase-secrets.js";
 import { saveConfig } from "../config/config-file.js";
 import { resolveConfigPath } from "../config/config-path.js";
-import type { NavigatorWorld } from "../navigator/model.js";
 import type { NavigatorOpening } from "../navigator/navigator.js";
 import { runNavigator, type WithVisited } from "../navigator/visits.js";
 import { PICKER_KEYS } from "../picker/keys.js";
@@ -125,12 +124,11 @@ async function showTree(
     mouse: run.config.mouse,
   };
   const before = describeSize(terminal);
+  const { store, io } = run;
+  const rememberChoice = (choice: number) => saveLeavingChoice(run, choice);
   const withVisited: WithVisited = (id, work) =>
-    withSession(run, id, async ({ session, record, compactor }) =>
-      work(
-        createNavigatorWorld(run, session, async () => compactor),
-        record,
-      ),
+    withSession(run, id, ({ session, record, compactor }) =>
+      work({ store, session, compactor: async () => compactor, io, rememberChoice }, record),
     );
   const ended = await runNavigator(terminal, withVisited, { sessionId, opening }, preferences);
   const { result } = ended;
@@ -144,11 +142,6 @@ async function showTree(
     case "deleted":
       return { kind: "picker", sessionId: null, draft };
   }
-}
-
-function createNavigatorWorld(run: InteractiveRun, session: Session, compactor: NavigatorWorld["compactor"]): NavigatorWorld {
-  const { store, io } = run;
-  return { store, session, compactor, io, rememberChoice: (choice) => saveLeavingChoice(run, choice) };
 }
 
 function describeSize({ stdout }: Terminal): string {

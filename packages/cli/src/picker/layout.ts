@@ -91,33 +91,30 @@ export const COLUMN_GAP = 2;
 /** Width of the markers before a title: selected, current, and a space. */
 export const MARKER_COLUMNS = 3;
 
-interface Candidate extends PickerColumn {
-  /** The column is left out if the title would become narrower than this. */
-  readonly minTitle: number;
-}
-
-const AGE: Candidate = { name: "age", heading: "age", width: 4, align: "right", minTitle: 20 };
-const COUNT: Candidate = { name: "count", heading: "msgs", width: 6, align: "right", minTitle: 20 };
-const DIRECTORY: Candidate = { name: "directory", heading: "directory", width: 20, align: "left", minTitle: 24 };
-const MODEL: Candidate = { name: "model", heading: "model", width: 18, align: "left", minTitle: 30 };
-const SIZE: Candidate = { name: "size", heading: "size", width: 8, align: "right", minTitle: 28 };
+/** The columns from left to right. Each is left out if the title would become narrower than `minTitle`. */
+const COLUMNS: readonly (PickerColumn & { readonly minTitle: number })[] = [
+  { name: "directory", heading: "directory", width: 20, align: "left", minTitle: 24 },
+  { name: "count", heading: "msgs", width: 6, align: "right", minTitle: 20 },
+  { name: "age", heading: "age", width: 4, align: "right", minTitle: 20 },
+  { name: "model", heading: "model", width: 18, align: "left", minTitle: 30 },
+  { name: "size", heading: "size", width: 8, align: "right", minTitle: 28 },
+];
 
 /** Narrow screens leave out the last ones. */
-const BY_IMPORTANCE: readonly Candidate[] = [AGE, COUNT, DIRECTORY, MODEL, SIZE];
-const DISPLAY_ORDER: readonly ColumnName[] = ["directory", "count", "age", "model", "size"];
+const BY_IMPORTANCE: readonly ColumnName[] = ["age", "count", "directory", "model", "size"];
 
 /** The columns for a list of this width, and the width left for the title. `directory` is shown for all directories only. */
 export function chooseColumns(width: number, scope: Scope): { readonly columns: readonly PickerColumn[]; readonly title: number } {
   let title = width - MARKER_COLUMNS;
-  const chosen: Candidate[] = [];
-  for (const candidate of BY_IMPORTANCE) {
-    if (candidate.name === "directory" && scope === "here") continue;
-    if (title - candidate.width - COLUMN_GAP < candidate.minTitle) break;
-    title -= candidate.width + COLUMN_GAP;
-    chosen.push(candidate);
+  const chosen = new Set<ColumnName>();
+  for (const name of BY_IMPORTANCE) {
+    const column = COLUMNS.find((one) => one.name === name);
+    if (column === undefined || (name === "directory" && scope === "here")) continue;
+    if (title - column.width - COLUMN_GAP < column.minTitle) break;
+    title -= column.width + COLUMN_GAP;
+    chosen.add(name);
   }
-  chosen.sort((a, b) => DISPLAY_ORDER.indexOf(a.name) - DISPLAY_ORDER.indexOf(b.name));
-  return { columns: chosen, title: Math.max(title, 1) };
+  return { columns: COLUMNS.filter(({ name }) => chosen.has(name)), title: Math.max(title, 1) };
 }
 
 const SEARCH_FIELD_HELP =
