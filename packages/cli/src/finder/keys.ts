@@ -1,7 +1,7 @@
-import { keyTable } from "../tui/key-table.js";
+import type { KeyTable } from "../tui/key-table.js";
 
 /** Default keys of the finder. All other keys edit the query. */
-export const FINDER_KEYS = keyTable([
+export const FINDER_KEYS = [
   { action: "up", keys: ["up", "ctrl+p"], group: "Move", help: "previous hit" },
   { action: "down", keys: ["down", "ctrl+n"], group: "Move", help: "next hit" },
   { action: "pageUp", keys: ["pageup"], group: "Move", help: "one page up" },
@@ -17,7 +17,7 @@ export const FINDER_KEYS = keyTable([
   { action: "open", keys: ["enter"], group: "Do", help: "open the tree of the session at this hit; Esc there returns here" },
   { action: "help", keys: ["f1", "ctrl+g"], group: "Do", help: "this help" },
   { action: "close", keys: ["escape", "ctrl+c"], group: "Do", help: "close" },
-]);
+] as const satisfies KeyTable<string>;
 
 /** Actions of the finder. Their names are keys of the setting `keys.finder`. */
 export type FinderAction = (typeof FINDER_KEYS)[number]["action"];

@@ -1,7 +1,7 @@
-import { keyTable } from "../tui/key-table.js";
+import type { KeyTable } from "../tui/key-table.js";
 
 /** The keys of the navigator's list. pi users find the keys of its tree unchanged. */
-export const NAVIGATOR_KEYS = keyTable([
+export const NAVIGATOR_KEYS = [
   { action: "up", keys: ["up", "k"], group: "Move", help: "previous row, wrapping around" },
   { action: "down", keys: ["down", "j"], group: "Move", help: "next row, wrapping around" },
   { action: "pageUp", keys: ["pageup", "left"], group: "Move", help: "one page up" },
@@ -60,7 +60,7 @@ export const NAVIGATOR_KEYS = keyTable([
   { action: "back", keys: ["backspace"], group: "Do", help: "back from it; also from a fork to its origin" },
   { action: "help", keys: ["?"], group: "Leave", help: "this help" },
   { action: "close", keys: ["escape", "q", "ctrl+c"], group: "Leave", help: "end the search, or close" },
-]);
+] as const satisfies KeyTable<string>;
 
 /** The actions of the list. Their names are keys of the setting `keys.navigator`. */
 export type NavigatorAction = (typeof NAVIGATOR_KEYS)[number]["action"];

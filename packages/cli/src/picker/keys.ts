@@ -1,7 +1,7 @@
-import { keyTable } from "../tui/key-table.js";
+import type { KeyTable } from "../tui/key-table.js";
 
 /** Default keys. In the list letters trigger actions; in the search field they are typed. */
-export const PICKER_KEYS = keyTable([
+export const PICKER_KEYS = [
   { action: "up", keys: ["up", "k"], help: "one session up", group: "Move" },
   { action: "down", keys: ["down", "j"], help: "one session down", group: "Move" },
   { action: "pageUp", keys: ["pageup"], help: "one page up", group: "Move" },
@@ -21,7 +21,7 @@ export const PICKER_KEYS = keyTable([
   { action: "archive", keys: ["a"], help: "archive or unarchive it", group: "Change" },
   { action: "delete", keys: ["d", "delete"], help: "delete it (asks first)", group: "Change" },
   { action: "help", keys: ["?"], help: "this help", group: "Help" },
-]);
+] as const satisfies KeyTable<string>;
 
 /** Actions of the picker. */
 export type PickerAction = (typeof PICKER_KEYS)[number]["action"];

@@ -1,7 +1,7 @@
-import { keyTable } from "../tui/key-table.js";
+import type { KeyTable } from "../tui/key-table.js";
 
 /** Default keys of the prompt, besides editing. */
-export const SHELL_KEYS = keyTable([
+export const SHELL_KEYS = [
   { action: "send", keys: ["enter"], group: "Prompt", help: "send; Alt-Enter, Ctrl-J or a \\ at the end insert a new line" },
   { action: "complete", keys: ["tab"], group: "Prompt", help: "accept the completion" },
   { action: "older", keys: ["up"], group: "Prompt", help: "previous prompt, from the first line" },
@@ -16,7 +16,7 @@ export const SHELL_KEYS = keyTable([
   { action: "sessions", keys: ["ctrl+r"], group: "Go", help: "the sessions" },
   { action: "clear", keys: ["ctrl+c"], group: "Go", help: "clear the prompt; twice: quit" },
   { action: "leave", keys: ["ctrl+d"], group: "Go", help: "quit, if the prompt is empty" },
-]);
+] as const satisfies KeyTable<string>;
 
 /** Actions of keys at the prompt, besides editing. */
 export type ShellAction = (typeof SHELL_KEYS)[number]["action"];

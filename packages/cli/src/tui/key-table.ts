@@ -18,11 +18,6 @@ interface KeyBinding<Action extends string> {
 /** The bindings of one screen, in the order in which help shows them. */
 export type KeyTable<Action extends string> = readonly KeyBinding<Action>[];
 
-/** A table as it is written: its actions are those of its rows. */
-export function keyTable<const Action extends string>(bindings: KeyTable<Action>): KeyTable<Action> {
-  return bindings;
-}
-
 /** The action of a key; undefined: none. */
 export function actionOf<Action extends string>(table: KeyTable<Action>, key: string): Action | undefined {
   return table.find(({ keys }) => keys.includes(key))?.action;
