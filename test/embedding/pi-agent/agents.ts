@@ -44,9 +44,9 @@ export const readTool: AgentTool = {
 };
 
 /** An agent of pi 1.6 with pi's own scripted model, and the requests that the model got. */
-export function scriptedAgent(answers: readonly Answer[], options: Omit<AgentOptions, "streamFn"> = {}) {
+export function scriptedAgent(answers: readonly Answer[], options: Omit<AgentOptions, "streamFn"> = {}, model = "scripted") {
   const requests: Request[] = [];
-  const faux = piAi.fauxProvider({ api: "scripted", models: [{ id: "scripted", contextWindow: 100_000 }] });
+  const faux = piAi.fauxProvider({ api: "scripted", models: [{ id: model, contextWindow: 100_000 }] });
   const models = piAi.createModels();
   models.setProvider(faux.provider);
   faux.setResponses(
@@ -69,6 +69,11 @@ export async function earlierAgent(text: string): Promise<EarlierAgent> {
   faux.setResponses([earlier.fauxAssistantMessage(text)]);
   const options = { initialState: { model: faux.getModel() }, streamFn: models.streamSimple.bind(models) };
   return new EarlierAgent(options as unknown as ConstructorParameters<typeof EarlierAgent>[0]);
+}
+
+/** An answer with signed thinking before its text. */
+export function thinks(text: string): object {
+  return piAi.fauxAssistantMessage([{ type: "thinking", thinking: "Hm.", thinkingSignature: "c2lnbmVk" }, piAi.fauxText(text)]);
 }
 
 /** An answer of one text. */

@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { keepAgent } from "@bough/adapters/pi-agent";
 import { createCompactor } from "@bough/compaction";
 import { assistantMessage, openStore, type Session, type Store, userMessage } from "@bough/session-core";
+import Database from "better-sqlite3";
 import type { AgentMessage } from "pi-agent-core-1";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { earlierAgent, type Request, reads, readTool, says, scriptedAgent } from "./agents.js";
+import { earlierAgent, type Request, reads, readTool, says, scriptedAgent, thinks } from "./agents.js";
 
 // pi's `Agent` of version 1.6, with pi's own scripted model.
 
@@ -189,13 +193,36 @@ describe("an agent that is kept", () => {
   });
 
   test("fails with the error of the store if a message cannot be stored, and stores nothing behind the gap", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bough-pi-agent-"));
+    const path = join(folder, "sessions.db");
+    const file = await openStore({ path, busyTimeoutMs: 1 });
+    const other = new Database(path);
+    const kept = await file.createSession();
     const { agent, requests } = scriptedAgent([says("One."), says("Two.")]);
-    await keepAgent(agent, session);
-    await store.close();
-    await expect(agent.prompt("First?")).rejects.toMatchObject({ code: "STORE_CLOSED" });
-    await expect(agent.prompt("Second?")).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    await keepAgent(agent, kept);
+    other.exec("BEGIN IMMEDIATE");
+    await expect(agent.prompt("First?")).rejects.toMatchObject({ code: "STORE_BUSY" });
+    other.exec("ROLLBACK");
+    await expect(agent.prompt("Second?")).rejects.toMatchObject({ code: "STORE_BUSY" });
     expect(requests).toEqual([]);
-    store = await openStore({ path: ":memory:" });
+    expect((await kept.context()).messages).toEqual([]);
+    other.close();
+    await file.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    ["claude-opus-5-5", ["text"]],
+    ["claude-opus-4-5", ["thinking", "text"]],
+  ])("sends signed thinking behind a changed message only to a model that does not check it: %s", async (model, sent) => {
+    const { agent, requests } = scriptedAgent([thinks("One."), says("Two.")], {}, model);
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    const question = (await session.path()).find((entry) => entry.type === "message" && entry.message.role === "user");
+    await session.append({ type: "context_edit", targetId: question?.id ?? "", replacement: { content: "Changed." } });
+    await agent.prompt("Second?");
+    const reply = requests[1]?.messages.find(({ role }) => role === "assistant");
+    expect(reply?.role === "assistant" && reply.content.map(({ type }) => type)).toEqual(sent);
   });
 
   test("becomes a branch if another writer moved the leaf", async () => {

@@ -9,7 +9,13 @@ import { toMessagePayload, toPiMessage } from "../pi-messages.js";
 export interface PiAgent<M extends { readonly role: string }> {
   readonly state: { messages: M[] };
   subscribe(listener: (event: { readonly type: string; readonly message?: M }) => Promise<void>): () => void;
-  prepareRequest?(request: { readonly context: { readonly messages: M[] } }, signal?: AbortSignal): unknown;
+  prepareRequest?(request: PiRequest<M>, signal?: AbortSignal): unknown;
+}
+
+/** What pi passes to `prepareRequest`, as far as it is used. */
+export interface PiRequest<M> {
+  readonly context: { readonly messages: M[] };
+  readonly model: { readonly provider: string; readonly id: string };
 }
 
 /** The methods of a compactor that `keepAgent` calls; `createCompactor` of `@bough/compaction` makes one. */
@@ -147,7 +153,7 @@ class AgentKeeper<M extends { readonly role: string }> {
   }
 
   /** `update`: what the application's own `prepareRequest` returned. */
-  async #prepare(request: { readonly context: { readonly messages: M[] } }, update: unknown, signal: AbortSignal | undefined) {
+  async #prepare(request: PiRequest<M>, update: unknown, signal: AbortSignal | undefined) {
     const { compactor, toolTokens } = this.#options;
     const changes = isObject(update) ? update : {};
     const prepared = (await compactor?.prepareRequest({ toolTokens, signal })) ?? {
@@ -155,12 +161,14 @@ class AgentKeeper<M extends { readonly role: string }> {
       continuePrompt: null,
     };
     const wish = prepared.continuePrompt === null ? [] : this.#messages([{ role: "user", content: prepared.continuePrompt, timestamp: 0 }]);
-    const messages = [...request.context.messages.filter(isSystem), ...this.#toPi(prepared.context), ...wish];
+    const model = { provider: request.model.provider, modelId: request.model.id };
+    const sent = leaveOutThinking(prepared.context, { model });
+    const messages = [...request.context.messages.filter(isSystem), ...this.#toPi(sent), ...wish];
     return { ...changes, context: { ...request.context, ...(isObject(changes.context) ? changes.context : {}), messages } };
   }
 
   #toPi(context: SessionContext): readonly M[] {
-    return leaveOutThinking(context).messages.flatMap((message) => {
+    return context.messages.flatMap((message) => {
       const known = this.#converted.get(message);
       if (known !== undefined) return [known];
       const [converted] = this.#messages([requestMessage(message)]);
