@@ -9,8 +9,11 @@ import type { KeyTable } from "../tui/key-table.js";
 import type { Size, Step } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
 
+/** The order in which a key cycles through the role filters. */
+export const ROLE_FILTERS = ["all", "user", "assistant", "tools", "summaries"] as const;
+
 /** The roles of the entries that are searched. */
-type RoleFilter = "all" | "user" | "assistant" | "tools" | "summaries";
+type RoleFilter = (typeof ROLE_FILTERS)[number];
 
 /** The conditions of each role filter. */
 export const ROLE_CONDITIONS: Readonly<
@@ -22,9 +25,6 @@ export const ROLE_CONDITIONS: Readonly<
   tools: { roles: ["toolResult", "bashExecution"] },
   summaries: { types: ["compaction", "branch_summary"] },
 };
-
-/** The order in which a key cycles through the role filters. */
-export const ROLE_FILTERS: readonly RoleFilter[] = ["all", "user", "assistant", "tools", "summaries"];
 
 /** A session as its heading shows it. */
 export interface FoundSession {

@@ -6,23 +6,9 @@ import { leafRow } from "../tree/shown-rows.js";
 import { pathDifference } from "../tree/tree-index.js";
 import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
+import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree, Subagent } from "./model.js";
 import { selectedId, showSelection } from "./selection.js";
-
-type EntryAction =
-  | "visit"
-  | "back"
-  | "go"
-  | "goWithSummary"
-  | "undo"
-  | "redo"
-  | "mark"
-  | "compare"
-  | "fork"
-  | "export"
-  | "compact"
-  | "copy"
-  | "copyBranch";
 
 /** Moves the leaf to an entry; `focus`: what the summary is about. */
 export function moveTo(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
@@ -146,7 +132,7 @@ const compact = onEntry((model, entryId, tree) => {
 });
 
 /** The actions on the selected entry. */
-export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel) => NavigatorStep>> = {
+export const ENTRY_ACTIONS = {
   go: go(undefined),
   goWithSummary: go(true),
   undo: undo(false),
@@ -160,4 +146,4 @@ export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel)
   copy: copy("copy"),
   copyBranch: copy("copyBranch"),
   compact,
-};
+} satisfies Partial<Record<NavigatorAction, (model: NavigatorModel) => NavigatorStep>>;

@@ -90,16 +90,12 @@ export const ANSWERS = {
 
 /** @throws {RemoteProtocolError} */
 export function parseQuestion(line: string): Question {
-  return parsed(questionSchema, line);
+  return checked(questionSchema, toJson(line));
 }
 
 /** @throws {RemoteProtocolError} */
 export function parseAnswer(line: string): Answer {
-  return parsed(answerSchema, line);
-}
-
-function parsed<T>(schema: z.ZodType<T>, line: string): T {
-  return checked(schema, toJson(line));
+  return checked(answerSchema, toJson(line));
 }
 
 /** The value, if it is of this shape. @throws {RemoteProtocolError} */

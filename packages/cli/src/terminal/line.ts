@@ -1,22 +1,26 @@
 import { safe } from "./safe.js";
 import { displayWidth, truncate } from "./width.js";
 
-/** The styles of text; `paintLine` maps them to colors. */
-export type Style =
-  | "bold"
-  | "dim"
-  | "user"
-  | "assistant"
-  | "summary"
-  | "label"
-  | "error"
-  | "match"
-  | "current"
-  | "leaf"
-  | "heading"
-  | "code"
-  | "added"
-  | "removed";
+/** The styles of text, each with the codes that begin and end its color. */
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  user: ["1;36", "22;39"],
+  assistant: [32, 39],
+  summary: [35, 39],
+  label: [33, 39],
+  error: [31, 39],
+  match: ["1;33", "22;39"],
+  current: ["1;7;33", "22;27;39"],
+  leaf: ["1;32", "22;39"],
+  heading: ["1;34", "22;39"],
+  code: [36, 39],
+  added: [32, 39],
+  removed: [31, 39],
+} as const satisfies Readonly<Record<string, readonly [on: number | string, off: number | string]>>;
+
+/** A style of text; `paintLine` maps it to a color. */
+export type Style = keyof typeof CODES;
 
 /** A piece of text in one style. */
 export interface Span {
@@ -80,23 +84,6 @@ export function fitMiddle(left: Line, middle: Line, right: Line, width: number, 
   const room = roomBeside(left, right, width);
   return fitLine([...left, ...(room > 0 ? fitLine(middle, room, ellipsis) : []), ...right], width, ellipsis);
 }
-
-const CODES: Readonly<Record<Style, readonly [on: number | string, off: number | string]>> = {
-  bold: [1, 22],
-  dim: [2, 22],
-  user: ["1;36", "22;39"],
-  assistant: [32, 39],
-  summary: [35, 39],
-  label: [33, 39],
-  error: [31, 39],
-  match: ["1;33", "22;39"],
-  current: ["1;7;33", "22;27;39"],
-  leaf: ["1;32", "22;39"],
-  heading: ["1;34", "22;39"],
-  code: [36, 39],
-  added: [32, 39],
-  removed: [31, 39],
-};
 
 /** A line as text for the terminal: control characters made visible, with escape codes for styles if `color`. */
 export function paintLine(line: Line, color: boolean): string {
