@@ -26,7 +26,7 @@ export async function searchInteractively(
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
     const world = { store, io, described, conditions: { ...conditions, ...(sessionId === undefined ? {} : { sessionId }) } };
     for (let start: FinderStart = { query, keys: keys?.finder }; ; ) {
-      const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start, { mouse }));
+      const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start, mouse));
       if (result.kind === "closed") return;
       const end = await navigateUntilDone(io, terminal, store, result.sessionId, openingAt(result));
       if (end.result.kind === "moved") return printEnd(out, store, end);

@@ -35,13 +35,7 @@ export async function navigateUntilDone(
   opening: NavigatorOpening,
 ): Promise<VisitsEnd> {
   const { navigator, keys, mouse } = await loadConfig(io);
-  const preferences = {
-    filter: navigator?.filter,
-    preview: navigator?.preview,
-    leaving: navigator?.leaving,
-    keys: keys?.navigator,
-    mouse,
-  };
+  const preferences = { ...navigator, keys: keys?.navigator, mouse };
   const withVisited: WithVisited = async (id, work) => {
     const session = await store.openSession(id);
     let compactor: Promise<Compactor> | undefined;

@@ -12,11 +12,6 @@ import { view } from "./view.js";
 /** The start of a finder: a query, or its state when a hit was opened. */
 export type FinderStart = { readonly query: string; readonly keys?: KeyOverrides | undefined } | { readonly resumed: FinderModel };
 
-/** The setting `mouse`: false turns the mouse off. */
-export interface FinderOptions {
-  readonly mouse?: boolean | undefined;
-}
-
 /** The result of a finder, and its state, from which it can be resumed. */
 export interface FinderEnd {
   readonly result: FinderResult;
@@ -25,15 +20,15 @@ export interface FinderEnd {
 
 /**
  * The finder: a full screen that searches all sessions while the query is typed. Its hits are grouped by session; beside or below
- * them is the selected entry, scrolled to the first match.
+ * them is the selected entry, scrolled to the first match. `mouse`: false turns the mouse off.
  *
  * @example
- * const { result, model } = await runScreen(terminal, finderScreen({ store, io, conditions: {} }, { query: "theme" }));
+ * const { result, model } = await runScreen(terminal, finderScreen({ store, io, conditions: {} }, { query: "theme" }, true));
  */
 export function finderScreen(
   world: FinderWorld,
   start: FinderStart,
-  { mouse }: FinderOptions = {},
+  mouse: boolean | undefined,
 ): Screen<FinderModel, FinderEffect, FinderEvent, FinderEnd> {
   return {
     kind: "full",

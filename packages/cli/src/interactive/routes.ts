@@ -114,15 +114,8 @@ async function showTree(
   terminal: Terminal,
   { sessionId, draft, at: opening }: Extract<Route, { kind: "tree" }>,
 ): Promise<Route> {
-  const { filter, preview, leaving, rememberedLeaving } = run.config.navigator ?? {};
-  const preferences = {
-    filter,
-    preview,
-    leaving,
-    lastChoice: choiceIndex(rememberedLeaving),
-    keys: run.config.keys?.navigator,
-    mouse: run.config.mouse,
-  };
+  const { navigator, keys, mouse } = run.config;
+  const preferences = { ...navigator, lastChoice: choiceIndex(navigator?.rememberedLeaving), keys: keys?.navigator, mouse };
   const before = describeSize(terminal);
   const { store, io } = run;
   const rememberChoice = (choice: number) => saveLeavingChoice(run, choice);

@@ -47,7 +47,7 @@ async function finder(
   const store = await openStore({ path: world().store, durability: "normal" });
   await fill(store);
   const io = { env: {}, home: world().path("."), now: () => NOON };
-  const open = (how: FinderStart) => new DrivenScreen(finderScreen({ store, io, ...about }, how), size);
+  const open = (how: FinderStart) => new DrivenScreen(finderScreen({ store, io, ...about }, how, true), size);
   const driven = open(start);
   onTestFinished(async () => {
     driven.close();
