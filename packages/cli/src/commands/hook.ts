@@ -5,6 +5,7 @@ import { openStore, type Store } from "@bough/session-core";
 import { oneLine } from "@bough/session-core/view";
 import { ClientConfigError, UsageError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
+import { expandHome } from "../format/path.js";
 import { dateTime } from "../format/time.js";
 import { countChanged } from "../memory/changed-files.js";
 import { findMemory, type Passage } from "../memory/find-memory.js";
@@ -223,7 +224,7 @@ function describeGiven(
 async function directoriesOff(io: Io): Promise<readonly string[]> {
   if (!(await mentionsSetting(io, "hook"))) return [];
   const { loadConfig } = await import("../config/config-file.js");
-  return ((await loadConfig(io)).hook?.off ?? []).map((directory) => directory.replace(/^~(?=[\\/]|$)/, () => io.home));
+  return ((await loadConfig(io)).hook?.off ?? []).map((directory) => expandHome(directory, io.home));
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -5,6 +5,7 @@ import { isDeepStrictEqual, stripVTControlCharacters } from "node:util";
 import { resolveConfigPath } from "../config/config-path.js";
 import type { Config } from "../config/schema.js";
 import { CommandError, UsageError } from "../errors.js";
+import { expandHome } from "../format/path.js";
 import { createFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { findProgram, isProgram, outputOf } from "../terminal/run-program.js";
@@ -39,7 +40,7 @@ export function shareTarget(io: Io, share: Config["share"]): ShareTarget {
 
 /** A path of the config, in which `~/` is the home directory. */
 function inHome(io: Io, path: string): string {
-  return path.replace(/^~(?=[\\/])/, io.home || homedir());
+  return expandHome(path, io.home || homedir());
 }
 
 function folderTarget(io: Io, folder: string, link: string | undefined): ShareTarget {

@@ -122,11 +122,9 @@ async function completeArgument(
   if (argument.argChoices !== undefined) return startingWith(argument.argChoices.map(plain), current);
   switch (argument.name()) {
     case "session":
-      return names.sessions(current);
-    case "entry":
-      return names.entries(values[0], current);
     case "from":
       return names.sessions(current);
+    case "entry":
     case "to":
     case "other":
       return names.entries(values[0], current);

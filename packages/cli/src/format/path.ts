@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 
@@ -17,10 +16,9 @@ function octal(character: string): string {
   return [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
-/** Expands `~` and `~/` to the home directory, as a shell does. */
-export function expandHome(text: string, home: string): string {
-  if (text === "~") return home;
-  return text.startsWith("~/") ? join(home, text.slice(2)) : text;
+/** A path with the home directory for `~` alone or before a slash, as a shell expands it. */
+export function expandHome(path: string, home: string): string {
+  return path.replace(/^~(?=[\\/]|$)/, () => home);
 }
 
 /** A path with `~` for the home directory. */

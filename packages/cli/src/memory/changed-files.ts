@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { expandHome } from "../format/path.js";
 import { runGit } from "../session/blamed-file.js";
 import type { Io } from "../terminal/io.js";
 
@@ -19,16 +20,7 @@ export async function countChanged(
   cwd: string,
   sinceMs: number,
 ): Promise<ChangedFiles> {
-  const paths = [
-    ...new Set(
-      files.map((file) =>
-        resolve(
-          cwd,
-          file.replace(/^~(?=\/)/, () => io.home),
-        ),
-      ),
-    ),
-  ];
+  const paths = [...new Set(files.map((file) => resolve(cwd, expandHome(file, io.home))))];
   if (paths.length === 0) return { changed: 0, of: 0 };
   const late: string[] = [];
   const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));

@@ -65,15 +65,15 @@ async function listAll({ store, kept }: Listing, conditions: Pick<TypedQuery, "s
 }
 
 /** Those of some sessions that meet the conditions on model and cost. Reads the totals of all of them if there is such a condition. */
-export async function withTotals<Of extends Pick<SessionRecord, "id">>(
+export async function withTotals(
   { store, prices }: SessionsWorld,
-  records: readonly Of[],
+  records: readonly SessionRecord[],
   { model, costUsd }: SessionConditions,
-): Promise<readonly Of[]> {
+): Promise<readonly SessionRecord[]> {
   if ((model === undefined && costUsd === undefined) || records.length === 0) return records;
   const totals = await store.totalsOf(records.map(({ id }) => id));
   const list = await prices();
-  const chosen: Of[] = [];
+  const chosen: SessionRecord[] = [];
   for (const record of records) {
     const of = totals.get(record.id);
     if (of === undefined) continue;

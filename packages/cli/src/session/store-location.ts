@@ -5,7 +5,7 @@ import { InvalidArgumentError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { resolveConfigPath } from "../config/config-path.js";
 import { CommandError, UsageError } from "../errors.js";
-import { quotePath } from "../format/path.js";
+import { expandHome, quotePath } from "../format/path.js";
 import { keysIn, withoutKeyCommands } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
@@ -37,7 +37,7 @@ export async function locateStore(io: Place, given: string | undefined): Promise
   const fromEnvironment = io.env["BOUGH_STORE"] ?? "";
   if (fromEnvironment !== "") return locationOf(io, fromEnvironment, "BOUGH_STORE");
   const configured = await readSetting(io);
-  if (configured !== undefined) return locationOf(io, configured.replace(/^~(?=[\\/])/, io.home), "The setting store");
+  if (configured !== undefined) return locationOf(io, expandHome(configured, io.home), "The setting store");
   return { ...fileAt(defaultPath(io)), isDefault: true };
 }
 
