@@ -10,12 +10,10 @@ import type { Tool } from "./tools/tool.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
 
-/** Error messages for the model about calls with invalid arguments, by the id of the call. */
-export type UnparsableCalls = ReadonlyMap<string, string>;
-
 /** A reply, complete or interrupted. */
 export interface Reply extends Omit<StepRead, "invalidCalls"> {
-  readonly unparsableCalls: UnparsableCalls;
+  /** Error messages for the model about calls with invalid arguments, by the id of the call. */
+  readonly unparsableCalls: ReadonlyMap<string, string>;
 }
 
 /** A request that failed before any answer and is sent again. */

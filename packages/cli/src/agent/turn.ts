@@ -1,12 +1,12 @@
 import { type Compactor, type PreparedRequest, toolTokens } from "@bough/compaction";
 import { type FailureParts, readFailureParts, roughCounter } from "@bough/compaction/providers";
 import { withoutSecrets } from "@bough/formats/secrets";
-import { BoughError, type EntryId, type Session, type ToolCallBlock } from "@bough/session-core";
+import { BoughError, type Session, type ToolCallBlock } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/engine";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
-import { askModel, type Reply, type Retry, type UnparsableCalls } from "./ask-model.js";
+import { askModel, type Reply, type Retry } from "./ask-model.js";
 import type { ChatModel } from "./chat-model.js";
 import { withoutSecretVariables } from "./erase-secrets.js";
 import { type CheckCall, callChecker, type PermissionAnswer, type PermissionRequest, type Permissions } from "./permissions.js";
@@ -75,20 +75,23 @@ function isAbort(error: unknown): boolean {
 class Turn {
   readonly #options: TurnOptions;
   readonly #branch: TurnBranch;
-  readonly #runner: Omit<CallRunner, "tools">;
+  readonly #check: CheckCall;
+  readonly #context: Omit<ToolContext, "target">;
   /** The tools of the last request. */
   #tools: readonly Tool[] = [];
   /** One retry after a context overflow; reset by each successful request. */
   #canRetryOverflow = true;
   /** Text of the current reply that is not stored yet. */
   #partialText = "";
+  /** Output of the last tool that is not stored yet. */
+  #pendingOutput = "";
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    const { session, permissions, cwd, ask, env, signal, onEvent, now } = options;
+    const { session, permissions, cwd, ask, env, signal, model } = options;
     this.#branch = new TurnBranch(session);
-    const context = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
-    this.#runner = { branch: this.#branch, check: callChecker(permissions, cwd, ask), context, onEvent, now, pending: { text: "" } };
+    this.#check = callChecker(permissions, cwd, ask);
+    this.#context = { cwd, env: withoutSecretVariables(env, model.secrets), signal };
   }
 
   async run(): Promise<TurnResult> {
@@ -100,7 +103,7 @@ class Turn {
       const turnResult = await this.#storeReply(reply, round);
       if (turnResult !== undefined) return turnResult;
       this.#canRetryOverflow = true;
-      await runCalls({ ...this.#runner, tools: this.#tools }, reply.calls, reply.unparsableCalls, reply.stopReason === "length");
+      await this.#runCalls(reply);
       if (signal.aborted) return this.stoppedResult();
       round += 1;
     }
@@ -112,7 +115,7 @@ class Turn {
   }
 
   failedResult(message: string, code: string | null): TurnResult {
-    const unstored = this.#partialText + this.#runner.pending.text;
+    const unstored = this.#partialText + this.#pendingOutput;
     return { kind: "failed", message, code, entryId: this.#branch.newest, unstored: unstored === "" ? null : unstored };
   }
 
@@ -175,6 +178,52 @@ class Turn {
     onEvent({ kind: "reply", entryId });
     return entryId;
   }
+
+  /**
+   * Runs the calls of a reply sequentially. Each result is stored before the next call runs. A call that does not run gets a
+   * result with the reason, so that every call has a result.
+   */
+  async #runCalls({ calls, unparsableCalls, stopReason }: Reply): Promise<void> {
+    for (const call of calls) {
+      this.#options.onEvent({ kind: "tool", id: call.id, name: call.name, input: call.arguments });
+      const reasonNotToRun = stopReason === "length" ? CUT_OFF : unparsableCalls.get(call.id);
+      const outcome = reasonNotToRun === undefined ? await this.#runCall(call) : failedOutcome(reasonNotToRun);
+      await this.#storeResult(call, outcome);
+    }
+  }
+
+  async #runCall(call: ToolCallBlock): Promise<ToolOutcome> {
+    const context = this.#context;
+    if (context.signal.aborted) return failedOutcome(STOPPED);
+    const tool = this.#tools.find(({ name }) => name === call.name);
+    if (tool === undefined) return failedOutcome(`There is no tool ${call.name}. ${listTools(this.#tools)}`);
+    const { name } = tool;
+    // Recall tools only read the session and need no permission.
+    if (!isFileTool(name)) return tool.run(call.arguments, { ...context, target: null });
+    const permission = await this.#checkUnlessStopped(call, name);
+    if (permission === undefined) return failedOutcome(STOPPED);
+    return permission.isAllowed ? tool.run(call.arguments, { ...context, target: permission.target }) : failedOutcome(DENIED);
+  }
+
+  /** The permission of a call; undefined if the turn is stopped before the user answers. */
+  async #checkUnlessStopped(call: ToolCallBlock, name: FileToolName) {
+    const { signal } = this.#context;
+    try {
+      const permission = await raceAbort(this.#check(call.id, name, call.arguments), signal);
+      return signal.aborted ? undefined : permission;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async #storeResult(call: ToolCallBlock, outcome: ToolOutcome): Promise<void> {
+    const { now, onEvent } = this.#options;
+    this.#pendingOutput = outcome.text;
+    const entryId = await this.#branch.append(resultEntry(call.id, call.name, outcome, now()));
+    this.#pendingOutput = "";
+    onEvent({ kind: "tool-result", id: call.id, name: call.name, ...outcome, entryId });
+  }
 }
 
 function frameTokens({ system, tools }: RequestFrame) {
@@ -203,57 +252,14 @@ function requestContext({ context, continuePrompt }: PreparedRequest) {
   return prompt === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: prompt }] };
 }
 
-/** The environment of `runCalls`. */
-interface CallRunner {
-  readonly branch: TurnBranch;
-  readonly tools: readonly Tool[];
-  readonly check: CheckCall;
-  readonly context: Omit<ToolContext, "target">;
-  readonly onEvent: (event: TurnEvent) => void;
-  readonly now: () => number;
-  /** Output of the last tool that is not stored yet. */
-  readonly pending: { text: string };
-}
-
 const STOPPED = "Not run: the user stopped the turn.";
 const DENIED = "Not run: the user denied this call. Ask what they want instead.";
 const CUT_OFF = "Not run: the reply reached its token limit, and this call may be incomplete. Call again with less text.";
-
-/**
- * Runs the calls of a reply sequentially. Each result is stored before the next call runs. A call that does not run gets a
- * result with the reason, so that every call has a result.
- */
-async function runCalls(
-  runner: CallRunner,
-  calls: readonly ToolCallBlock[],
-  unparsableCalls: UnparsableCalls,
-  wasCut: boolean,
-): Promise<void> {
-  for (const call of calls) {
-    runner.onEvent({ kind: "tool", id: call.id, name: call.name, input: call.arguments });
-    const reasonNotToRun = wasCut ? CUT_OFF : unparsableCalls.get(call.id);
-    const outcome = reasonNotToRun === undefined ? await runCall(runner, call) : failedOutcome(reasonNotToRun);
-    await storeResult(runner, call, outcome);
-  }
-}
 
 /** The results of the calls of an interrupted reply, which do not run. */
 function notRun(calls: readonly ToolCallBlock[], why: "aborted" | "error", nowMs: number) {
   const outcome = failedOutcome(why === "aborted" ? STOPPED : "Not run: the reply was interrupted.");
   return calls.map(({ id, name }) => resultEntry(id, name, outcome, nowMs));
-}
-
-async function runCall(runner: CallRunner, call: ToolCallBlock): Promise<ToolOutcome> {
-  const { tools, context } = runner;
-  if (context.signal.aborted) return failedOutcome(STOPPED);
-  const tool = tools.find(({ name }) => name === call.name);
-  if (tool === undefined) return failedOutcome(`There is no tool ${call.name}. ${listTools(tools)}`);
-  const { name } = tool;
-  // Recall tools only read the session and need no permission.
-  if (!isFileTool(name)) return tool.run(call.arguments, { ...context, target: null });
-  const permission = await checkUnlessStopped(runner, call, name);
-  if (permission === undefined) return failedOutcome(STOPPED);
-  return permission.isAllowed ? tool.run(call.arguments, { ...context, target: permission.target }) : failedOutcome(DENIED);
 }
 
 function listTools(tools: readonly Tool[]): string {
@@ -262,25 +268,6 @@ function listTools(tools: readonly Tool[]): string {
 
 function failedOutcome(text: string): ToolOutcome {
   return { text, isError: true };
-}
-
-/** The permission of a call; undefined if the turn is stopped before the user answers. */
-async function checkUnlessStopped({ check, context }: CallRunner, call: ToolCallBlock, name: FileToolName) {
-  try {
-    const permission = await raceAbort(check(call.id, name, call.arguments), context.signal);
-    return context.signal.aborted ? undefined : permission;
-  } catch (error) {
-    if (context.signal.aborted) return undefined;
-    throw error;
-  }
-}
-
-async function storeResult(runner: CallRunner, call: ToolCallBlock, outcome: ToolOutcome): Promise<EntryId> {
-  runner.pending.text = outcome.text;
-  const entryId = await runner.branch.append(resultEntry(call.id, call.name, outcome, runner.now()));
-  runner.pending.text = "";
-  runner.onEvent({ kind: "tool-result", id: call.id, name: call.name, ...outcome, entryId });
-  return entryId;
 }
 
 /** Maximum width of the line, in columns. */
