@@ -12,6 +12,7 @@ import { visibleItems } from "../tui/list.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
 import { COLUMN_GAP, type ColumnName, chooseColumns, type Layout, listOf, MARKER_COLUMNS, type PickerColumn, rowHeight } from "./layout.js";
 import { isSearching, type PickerModel } from "./model.js";
+import { firstKeyName } from "./prompt.js";
 
 /** The line of column headings. */
 export function headingLine(model: PickerModel, layout: Layout): Line {
@@ -112,26 +113,27 @@ function snippetLine(model: PickerModel, layout: Layout, { hit, count: hits }: T
 }
 
 /** The text shown when there are no rows: why, and which key helps. */
-export function emptyLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "new" | "cancel") => string): readonly string[] {
+export function emptyLines(model: PickerModel): readonly string[] {
   const { state, sessions } = model.lists[model.scope];
   if (state === "reading" && sessions.length === 0) return [`Reading the sessions${model.settings.glyphs.ellipsis}`];
   if (state === "failed") return ["Could not read the sessions."];
-  if (isSearching(model)) return noMatchLines(model, keyOf);
-  const begin = `${keyOf("new")} starts a session.`;
+  if (isSearching(model)) return noMatchLines(model);
+  const begin = `${firstKeyName(model.settings, "new")} starts a session.`;
   if (sessions.length > 0) {
     const are = sessions.length === 1 ? "The only session here is archived." : `All ${count(sessions.length)} sessions here are archived.`;
-    return [are, `${keyOf("archived")} shows archived sessions.`];
+    return [are, `${firstKeyName(model.settings, "archived")} shows archived sessions.`];
   }
-  if (model.scope === "here") return ["No sessions in this directory.", `${keyOf("scope")} shows all directories.`, begin];
+  if (model.scope === "here")
+    return ["No sessions in this directory.", `${firstKeyName(model.settings, "scope")} shows all directories.`, begin];
   return ["The store has no sessions yet.", `${begin} bough import imports sessions of other agents.`];
 }
 
-function noMatchLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "cancel") => string): readonly string[] {
+function noMatchLines(model: PickerModel): readonly string[] {
   if (model.search.state === "running") return [`Searching messages${model.settings.glyphs.ellipsis}`];
   const of = model.scope === "here" ? "in this directory" : "in all directories";
   const none =
     model.pool.length === 1 ? `The only session ${of} does not match.` : `None of the ${count(model.pool.length)} sessions ${of} matches.`;
-  const wider = model.scope === "here" ? [`${keyOf("scope")} searches all directories.`] : [];
+  const wider = model.scope === "here" ? [`${firstKeyName(model.settings, "scope")} searches all directories.`] : [];
   const archived = model.withArchived ? [] : ["Archived sessions are not searched."];
   return [none, ...wider, ...archived];
 }

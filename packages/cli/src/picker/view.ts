@@ -8,7 +8,7 @@ import { type Frame, type FrameLine, padFrame, plainLine } from "../tui/screen.j
 import type { PickerAction } from "./keys.js";
 import { computeLayout, helpLines, type Layout } from "./layout.js";
 import { isSearching, type PickerModel, type PreviewMessage, selectedRow } from "./model.js";
-import { firstKeyName, promptCursor } from "./prompt.js";
+import { promptCursor } from "./prompt.js";
 import { emptyLines, headingLine, rowLines } from "./view-rows.js";
 
 /** Draws title, prompt, list, preview and key hints. The cost is independent of the number of sessions. */
@@ -38,7 +38,7 @@ function listScreen(model: PickerModel): readonly FrameLine[] {
 }
 
 function bodyLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
-  const rows = model.rows.length === 0 ? emptyRows(model) : rowLines(model, layout);
+  const rows = model.rows.length === 0 ? emptyLines(model).map((text) => plainLine("   ", text)) : rowLines(model, layout);
   const list = padFrame(rows, layout.list.rows);
   const preview = previewLines(model, layout);
   if (layout.preview === undefined) return list;
@@ -49,10 +49,6 @@ function bodyLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
     ...rest,
     line: [...padLine(line, layout.list.columns, ellipsis), rule, ...(preview[at] ?? [])],
   }));
-}
-
-function emptyRows(model: PickerModel): readonly FrameLine[] {
-  return emptyLines(model, (action) => firstKeyName(model.settings, action)).map((text) => plainLine("   ", text));
 }
 
 /** The directory, the number of sessions (in a search: matches of all), and the order. */
