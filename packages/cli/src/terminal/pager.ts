@@ -71,16 +71,12 @@ export class Pager {
     if (!this.#isPlain && this.#child === undefined) await this.#start();
     if (this.#child === undefined) return this.#io.stdout.write(text);
     const outcome = await this.#child.write(text);
-    if (outcome === "closed") await this.#endClosed(this.#child);
+    if (outcome === "closed" && (await this.#endChild(this.#child))) throw new OutputClosedError();
   }
 
   /** Waits until the user has quit the pager. */
   async end(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    const exit = await child.end();
-    this.#child = undefined;
-    if (NOT_STARTED.includes(exit)) await this.#fallBack(child);
+    if (this.#child !== undefined) await this.#endChild(this.#child);
   }
 
   async #start(): Promise<void> {
@@ -91,18 +87,15 @@ export class Pager {
     if (choice?.isChosen === true && child === undefined) await this.#tellFailure(choice.command);
   }
 
-  async #endClosed(child: RunningPager): Promise<void> {
+  /** Returns false if the shell did not find the command: what it was given is printed without a pager then. */
+  async #endChild(child: RunningPager): Promise<boolean> {
     const exit = await child.end();
     this.#child = undefined;
-    if (!NOT_STARTED.includes(exit)) throw new OutputClosedError();
-    await this.#fallBack(child);
-  }
-
-  /** The shell did not find the command: what it was given is printed without a pager. */
-  async #fallBack({ command, retained }: RunningPager): Promise<void> {
+    if (!NOT_STARTED.includes(exit)) return true;
     this.#isPlain = true;
-    await this.#tellFailure(command);
-    if (retained !== undefined) await this.#io.stdout.write(retained);
+    await this.#tellFailure(child.command);
+    if (child.retained !== undefined) await this.#io.stdout.write(child.retained);
+    return false;
   }
 
   async #tellFailure(command: string): Promise<void> {
