@@ -11,7 +11,7 @@ import {
 import { isObject, listIterations } from "@bough/session-core/wire";
 import type { ModelMessage } from "ai";
 import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock, thinkingFileBlock } from "./blocks.js";
-import { type AiSdkStep, partsOf, providerName, type StepPart } from "./step.js";
+import { type AiSdkStep, isStepPart, providerName, type StepPart } from "./step.js";
 import { readStopReason } from "./stop-reason.js";
 import { errorOutput, errorText, type ModelOutput, resultEntry } from "./tool-output.js";
 
@@ -30,7 +30,7 @@ export function stepEntries(step: AiSdkStep): EntryInput[] {
 
 /** As `stepEntries`, with the error of a step that failed. A step that failed before it said anything has no entries. */
 export function entriesOfStep(step: AiSdkStep, error: unknown): EntryInput[] {
-  const parts = partsOf(step);
+  const parts = step.content.filter(isStepPart);
   const blocks = replyBlocks(parts);
   const { response, model } = step;
   const stopReason = readStopReason(step.finishReason, step.rawFinishReason) ?? "error";

@@ -9,7 +9,7 @@ import {
 } from "@bough/session-core";
 import { isObject } from "@bough/session-core/wire";
 import type { ProviderMetadata } from "ai";
-import type { AiSdkStreamPart, StepPart, StreamPart } from "./step.js";
+import { type AiSdkStreamPart, isStreamPart, type StepPart, type StreamPart } from "./step.js";
 import { callsOf, messageOf, providerOf, replyBlocks, replyEntries, resultEntries } from "./step-entries.js";
 import { readStopReason } from "./stop-reason.js";
 
@@ -58,9 +58,8 @@ export class StepReader {
   #error: unknown;
 
   /** Takes the next part. Parts of unknown types are ignored. */
-  take(given: AiSdkStreamPart): void {
-    // The members of a part of a known type are those of the SDK's own types.
-    const part = given as StreamPart;
+  take(part: AiSdkStreamPart): void {
+    if (!isStreamPart(part)) return;
     switch (part.type) {
       case "text-start":
       case "reasoning-start":

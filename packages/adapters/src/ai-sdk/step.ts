@@ -36,9 +36,14 @@ export type StepPart = ContentPart<ToolSet> | LaterPart;
 /** A part of a stream. */
 export type StreamPart = TextStreamPart<ToolSet> | LaterPart;
 
-/** The parts of a step's content by the SDK's own types. A part of a type that is not among them is ignored where parts are told apart. */
-export function partsOf({ content }: AiSdkStep): readonly StepPart[] {
-  return content as readonly StepPart[];
+// The members of a part of a known type are those of the SDK's own types; a part of another type is ignored where parts are told apart.
+
+export function isStepPart(part: { readonly type: string }): part is StepPart {
+  return part.type !== "";
+}
+
+export function isStreamPart(part: AiSdkStreamPart): part is StreamPart {
+  return part.type !== "";
 }
 
 /**

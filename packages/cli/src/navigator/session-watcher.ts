@@ -3,7 +3,6 @@ import { SerialQueue } from "@bough/session-core/engine";
 import { errorLine } from "../format/error-text.js";
 import { readOutline } from "../session/paging.js";
 import { StoreWatcher } from "../session/store-watcher.js";
-import { loadWidthsFor } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorDispatch, NavigatorTree, NavigatorWorld } from "./model.js";
 
@@ -85,7 +84,6 @@ export class SessionWatcher {
     const { session } = this.#world;
     const [labels, leaves, held] = await Promise.all([session.labels.list(), session.leaves(), this.#changes.readHeld()]);
     const isHeld = held.has(session.id);
-    await loadWidthsFor(labels.map(({ label }) => label));
     const { leafId, leafName } = session;
     this.#marks = marksAsJson(leafId, leaves, labels, isHeld);
     return { index, labels: new Map(labels.map(({ entryId, label }) => [entryId, label])), leaves, leafName, leafId, isHeld };

@@ -50,8 +50,7 @@ export const UNICODE_GLYPHS: Glyphs = { ...glyphsIn(0), isAscii: false, spinner:
 const ASCII_GLYPHS: Glyphs = { ...glyphsIn(1), isAscii: true, spinner: ["|", "/", "-", "\\"] };
 
 function glyphsIn(column: 0 | 1): Readonly<Record<GlyphName, string>> {
-  // Object.fromEntries forgets the names.
-  return Object.fromEntries(Object.entries(GLYPHS).map(([name, pair]) => [name, pair[column]])) as Record<GlyphName, string>;
+  return Object.assign({}, ...Object.entries(GLYPHS).map(([name, pair]) => ({ [name]: pair[column] })));
 }
 
 /** ASCII if `BOUGH_ASCII` is set or the locale is not UTF-8; Unicode if no locale is set. */
