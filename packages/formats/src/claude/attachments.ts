@@ -53,9 +53,13 @@ function toRenderedBlocks(message: unknown): readonly JsonObject[] {
   return Array.isArray(content) ? content.map(toContentBlock) : [];
 }
 
-/** The message of an attachment that the model was given, with the attachment as its details. */
+/** The message of an attachment that the model was given, with the attachment as its details. A file that the user mentioned was read. */
 export function attachedMessage(record: JsonObject): JsonObject {
-  return { role: "custom", ...ATTACHED, content: attachedBlocks(record) ?? [], details: record.attachment };
+  const { attachment } = record;
+  const read = isObject(attachment) && attachment.type === "file" ? stringAt(attachment, "filename") : undefined;
+  const calls = [{ name: "Read", arguments: { file_path: read }, status: "ok" }];
+  const message = { role: "custom", ...ATTACHED, content: attachedBlocks(record) ?? [], details: attachment };
+  return read === undefined ? message : { ...message, nestedCalls: { calls } };
 }
 
 /** The members of a record of an attachment beside those that its message has: `rendered` is left out if the texts of the message say all of it. */

@@ -1,6 +1,6 @@
 import type { EntryId, SessionId } from "@bough/session-core";
 import { QUIET_MS, RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
-import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isObject, type JsonObject, numberAt, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
 import { compactionPayload, foreignPayload, messagePayload, notePayload, textBlocks, userPayload, withOthers } from "../source/payloads.js";
 import { CLEARED, endOf, isToolPart, modelOf, resultTime, toReplyBlock, toSteps, toToolResult, toUserBlock, usageOf } from "./payloads.js";
@@ -129,7 +129,9 @@ export class SessionReader {
     if (content.length > 0) payloads.push(withOthers(userPayload(content), "opencode", without(message.value, PLACED)));
     if (injected.length > 0) {
       const texts = injected.flatMap(({ value }) => toUserBlock(value) ?? []);
-      payloads.push(messagePayload({ role: "custom", customType: "opencode.synthetic", content: texts }));
+      const calls = mentionedReads(injected.map(({ value }) => stringAt(value, "text") ?? ""));
+      const nested = calls.length === 0 ? {} : { nestedCalls: { calls } };
+      payloads.push(messagePayload({ role: "custom", customType: "opencode.synthetic", content: texts, ...nested }));
     }
     if (shown.length > 0)
       payloads.push(
@@ -296,4 +298,15 @@ function keptBefore(
   const starts = [...entries.entries()].filter(([, { line }]) => line === message.line);
   const [at] = starts[step] ?? [];
   return at === undefined ? undefined : entries[at - 1]?.id;
+}
+
+const READ = /^Called the Read tool with the following input: (\{.*\})$/;
+const NOT_READ = /^Read tool failed to read /;
+
+/** What opencode read because the user mentioned it: it says so in injected texts, a failure in the text behind. */
+function mentionedReads(texts: readonly string[]): readonly JsonObject[] {
+  return texts.flatMap((text, at) => {
+    const input = NOT_READ.test(texts[at + 1] ?? "") ? undefined : parseJsonObject(READ.exec(text)?.[1] ?? "");
+    return input === undefined ? [] : [{ name: "read", arguments: input, status: "ok" }];
+  });
 }

@@ -73,8 +73,8 @@ function toPythonExecution(message: JsonObject): JsonObject | undefined {
 }
 
 /**
- * oh-my-pi's files that the user mentioned with @: a custom message with their texts and images. The other fields of each file
- * are kept in `details.files`.
+ * oh-my-pi's files that the user mentioned with @: a custom message with their texts and images, which oh-my-pi has read. The other fields
+ * of each file are kept in `details.files`.
  */
 function toFileMention(message: JsonObject): JsonObject | undefined {
   const { files } = message;
@@ -85,6 +85,7 @@ function toFileMention(message: JsonObject): JsonObject | undefined {
     customType: "fileMention",
     content: toContent(files.flatMap(toFileBlocks)),
     details: { files: files.map((file) => without(file, ["content", "image"])) },
+    nestedCalls: { calls: files.map(({ path }) => ({ name: "read", arguments: { path }, status: "ok" })) },
   };
 }
 

@@ -70,6 +70,19 @@ describe("what the model was given with an attachment", () => {
     expect(given(attached)).toEqual(said.map(remark));
   });
 
+  test("counts as a reading of the file that the user mentioned, and of nothing else", async () => {
+    const changed = { type: "edited_text_file", filename: "/app/a.ts", snippet: "1\tnew" };
+    const lines = [user("u1", null, "look"), attachment("a1", "u1", FILE), attachment("a2", "a1", changed)];
+    await using store = await openStore({ path: ":memory:" });
+    const [source] = claudeFormat.sessions(fileOf(lines));
+    if (source === undefined) throw new RangeError("the file has no session");
+    const { sessionId } = await store.importSession(source, { format: "claude", path: "s.jsonl" });
+    const session = await store.openSession(sessionId);
+    expect((await session.fileOperations()).map(({ kind, path, outcome }) => [kind, path, outcome])).toEqual([
+      ["read", "/app/notes.txt", "done"],
+    ]);
+  });
+
   test("is an image, where the user mentioned one", () => {
     const content = { type: "image", file: { base64: "aGk=", type: "image/png" } };
     const session = importLines([user("u1", null, "look"), attachment("a1", "u1", { type: "file", filename: "/app/i.png", content })]);

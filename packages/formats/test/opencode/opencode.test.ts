@@ -56,6 +56,23 @@ const byId = (entries: readonly Entry[]) => Object.fromEntries(entries.map((entr
 
 const ONE: OpencodeSession = { info: sessionInfo("ses_1"), messages: MESSAGES };
 
+test("a file that the user mentioned was read, unless opencode says that it could not read it", async () => {
+  const called = (filePath: string) =>
+    text(`Called the Read tool with the following input: ${JSON.stringify({ filePath })}`, { synthetic: true });
+  const injected = [
+    called("/home/ada/app/a.ts"),
+    text("one", { synthetic: true }),
+    called("/home/ada/app/gone.ts"),
+    text("Read tool failed to read /home/ada/app/gone.ts with the following error: ENOENT", { synthetic: true }),
+  ];
+  const data = tempFolder();
+  writeFiles(data, [{ info: sessionInfo("ses_1"), messages: [user("msg_1", 0, [text("Look at @a.ts"), ...injected])] }]);
+  const { session } = await imported(data);
+  expect((await session.fileOperations()).map(({ kind, path, outcome }) => [kind, path, outcome])).toEqual([
+    ["read", "/home/ada/app/a.ts", "done"],
+  ]);
+});
+
 test("a session in files becomes prompts, replies and results in order, each with the id of opencode", async () => {
   const data = tempFolder();
   writeFiles(data, [ONE]);

@@ -146,6 +146,12 @@ describe("a role that only oh-my-pi or older versions have", () => {
       customType: "fileMention",
       content: [{ type: "text", text: '<file path="a.ts">\nx\n</file>' }, { type: "text", text: '<file path="b.png">\n\n</file>' }, image],
       details: { files: [{ path: "a.ts", lineCount: 1 }, { path: "b.png" }] },
+      nestedCalls: {
+        calls: [
+          { name: "read", arguments: { path: "a.ts" }, status: "ok" },
+          { name: "read", arguments: { path: "b.png" }, status: "ok" },
+        ],
+      },
     });
   });
 

@@ -169,7 +169,10 @@ const bashExecutionMessageSchema = z.looseObject({
   excludeFromContext: z.boolean().optional(),
 });
 
-/** A message that the host added for the model. `display: false`: not shown to the user. */
+/**
+ * A message that the host added for the model. `display: false`: not shown to the user. A member `nestedCalls: { calls: [{ name, arguments,
+ * status: "ok" }] }` says which tools the host ran for it, such as the reading of a file that the user mentioned: its files are read.
+ */
 const customMessageSchema = z.looseObject({
   role: z.literal("custom"),
   customType: z.string(),

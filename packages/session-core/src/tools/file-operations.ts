@@ -3,7 +3,7 @@ import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import { groupBy } from "../collections/group-by.js";
 import type { FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
-import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
+import type { AssistantMessage, CustomMessage, ToolResultMessage } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,
@@ -33,6 +33,7 @@ export type FileOperationOutcome = "done" | "failed" | "unknown";
 export interface FileOperation extends FileTouch {
   /** The entry that holds the call (or, of a nested call, its result). */
   readonly entryId: EntryId;
+  /** Empty: no call of the model, as for a file that the user mentioned. */
   readonly toolCallId: string;
   readonly outcome: FileOperationOutcome;
 }
@@ -44,6 +45,7 @@ export interface StoredFileTouch extends FileTouch {
   readonly cwd: string | null;
   /** The entry that holds the call (or, of a nested call, its result). */
   readonly entryId: EntryId;
+  /** Empty: as in `FileOperation`. */
   readonly toolCallId: string;
   readonly createdAtMs: number;
   /** True if the entry is a copy of one in another session, made by a fork or a resume. */
@@ -56,12 +58,15 @@ interface CallTouches {
   readonly touches: readonly FileTouch[];
 }
 
+/** A message whose calls may touch files. */
+type CallingMessage = AssistantMessage | ToolResultMessage | CustomMessage;
+
 /**
- * The file operations of a message: of the tool calls of a reply, and of the nested calls that a tool result
- * reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
+ * The file operations of a message: of the tool calls of a reply, and of the nested calls that a tool result or a message of the
+ * host reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
  */
-function listFileTouches(message: AssistantMessage | ToolResultMessage, tools: FileTools): readonly CallTouches[] {
-  if (message.role === "toolResult") return listNestedTouches(message, tools);
+function listFileTouches(message: CallingMessage, tools: FileTools): readonly CallTouches[] {
+  if (message.role !== "assistant") return listNestedTouches(message, tools);
   const found: CallTouches[] = [];
   for (const block of message.content) {
     const touches = block.type === "toolCall" ? listCallTouches(block, tools) : [];
@@ -139,14 +144,15 @@ function readNamedCall(value: unknown): readonly NamedCall[] {
   return typeof name === "string" && isObject(args) ? [{ name, arguments: args }] : [];
 }
 
-// pi reports the calls that a tool made itself, each with its outcome.
-function listNestedTouches(result: ToolResultMessage, tools: FileTools): readonly CallTouches[] {
-  const nested = result["nestedCalls"];
+// pi reports the calls that a tool made itself, each with its outcome. A message of the host has those that the host made for the user.
+function listNestedTouches(message: ToolResultMessage | CustomMessage, tools: FileTools): readonly CallTouches[] {
+  const nested = message["nestedCalls"];
+  const toolCallId = message.role === "toolResult" ? message.toolCallId : "";
   const calls = isObject(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
   return calls.flatMap((call: unknown) => {
     const named = isObject(call) && call["status"] === "ok" ? readNamedCall(call) : [];
     const touches = named.flatMap((one) => listTouches(one, tools, findKnownToolKind));
-    return touches.length === 0 ? [] : [{ toolCallId: result.toolCallId, touches: removeDuplicates(touches) }];
+    return touches.length === 0 ? [] : [{ toolCallId, touches: removeDuplicates(touches) }];
   });
 }
 
@@ -231,13 +237,13 @@ export interface StoredOperation {
   readonly tool_call_id: string;
   readonly kind: FileOperationKind;
   readonly path: string;
-  /** 1: a tool that the call ran touched the file, so the call has ended. */
+  /** 1: a tool that the call ran, or the host for the user, touched the file: that has ended. */
   readonly nested: 0 | 1;
 }
 
 /** The files that the tool calls of a message touch, in order. Messages of other roles have no calls. */
-export function listOperations(message: AssistantMessage | ToolResultMessage, tools: FileTools): readonly StoredOperation[] {
-  const nested = message.role === "toolResult" ? 1 : 0;
+export function listOperations(message: CallingMessage, tools: FileTools): readonly StoredOperation[] {
+  const nested = message.role === "assistant" ? 0 : 1;
   return listFileTouches(message, tools).flatMap(({ toolCallId, touches }) =>
     touches.map(({ kind, path }) => ({ tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested })),
   );

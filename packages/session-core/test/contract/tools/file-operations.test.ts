@@ -139,6 +139,17 @@ describe("the file operations of a path", () => {
     ]);
   });
 
+  test("have what the host did for the user, which is no call of the model", async () => {
+    const { session } = await grow("k1");
+    const calls = [{ name: "Read", arguments: { file_path: "notes.txt" }, status: "ok" }];
+    const mention = { role: "custom", customType: "mention", content: "the notes", display: false, nestedCalls: { calls } } as const;
+    await session.append({ type: "message", message: mention, id: "m1" });
+    const operations = await session.fileOperations();
+    expect(operations).toMatchObject([{ path: "notes.txt", kind: "read", outcome: "done", entryId: "m1", toolCallId: "" }]);
+    expect(fileLists(operations)).toEqual({ readFiles: ["notes.txt"], modifiedFiles: [] });
+    expect((await session.search({ query: "notes", path: "notes.txt" })).hits.map(({ entryId }) => entryId)).toEqual(["m1"]);
+  });
+
   test("are none before the first entry", async () => {
     const { session } = await grow("");
     expect(await session.fileOperations()).toEqual([]);
