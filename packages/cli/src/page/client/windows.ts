@@ -66,9 +66,7 @@ export class Windows implements Book {
   }
 
   article(step: number): HTMLElement | undefined {
-    const place = this.#position(step);
-    const block = place === undefined ? undefined : this.#blockAt(place);
-    return block?.box.querySelector<HTMLElement>(`:scope > article[data-step="${step}"]`) ?? undefined;
+    return this.#blockOf(step)?.box.querySelector<HTMLElement>(`:scope > article[data-step="${step}"]`) ?? undefined;
   }
 
   articleOf(id: string): HTMLElement | undefined {
@@ -82,9 +80,8 @@ export class Windows implements Book {
     const found = await this.#server.json<EntryPlace | null>("where", { e: id });
     if (found === null) return undefined;
     if (!this.isShown(found.row)) this.apply(found.state);
-    const place = this.#position(found.row);
-    const block = place === undefined ? undefined : this.#blockAt(place);
-    if (block === undefined || place === undefined) return undefined;
+    const block = this.#blockOf(found.row);
+    if (block === undefined) return undefined;
     await this.#load(block);
     // An entry without an article leads to the next one.
     return this.articleOf(id) ?? this.#firstFrom(block, found.row) ?? this.#neighbor(block, 1);
@@ -245,8 +242,7 @@ export class Windows implements Book {
   }
 
   async #openRow(row: number): Promise<HTMLElement | undefined> {
-    const place = this.#position(row);
-    const block = place === undefined ? undefined : this.#blockAt(place);
+    const block = this.#blockOf(row);
     if (block === undefined) return undefined;
     await this.#load(block);
     return this.article(row) ?? this.#firstFrom(block, row);
@@ -279,7 +275,9 @@ export class Windows implements Book {
     return undefined;
   }
 
-  #blockAt(place: number): Block | undefined {
+  /** The block of a row of the shown branch. */
+  #blockOf(row: number): Block | undefined {
+    const place = this.#position(row) ?? -1;
     return this.#blocks.find(({ from, to }) => place >= from && place < to);
   }
 }
