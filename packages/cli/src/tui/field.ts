@@ -1,4 +1,4 @@
-import { graphemeAfter, graphemeBefore, graphemesOf, wordAfter, wordBefore } from "../terminal/graphemes.js";
+import { graphemeAfter, graphemeBefore, graphemesOf, snapToGrapheme, wordAfter, wordBefore } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 import type { TerminalEvent } from "./screen.js";
@@ -27,9 +27,9 @@ export function editField(field: Field, event: TerminalEvent): Field | undefined
   if (event.kind === "resize" || event.kind === "mouse") return undefined;
   if (event.kind === "paste") {
     const text = event.text.slice(0, MAX_PASTED).toWellFormed();
-    return insertText(field, text.replace(/\s*\n\s*/g, " "));
+    return replaceRange(field.text, field.cursor, field.cursor, text.replace(/\s*\n\s*/g, " "));
   }
-  if (event.text !== undefined) return insertText(field, event.text);
+  if (event.text !== undefined) return replaceRange(field.text, field.cursor, field.cursor, event.text);
   return KEYS[EDIT_ALIASES[event.key] ?? event.key]?.(field);
 }
 
@@ -51,13 +51,13 @@ const KEYS: Readonly<Record<string, (field: Field) => Field>> = {
   right: ({ text, cursor }) => ({ text, cursor: graphemeAfter(text, cursor) }),
   home: ({ text }) => ({ text, cursor: 0 }),
   end: ({ text }) => newField(text),
-  backspace: ({ text, cursor }) => cutText(text, graphemeBefore(text, cursor), cursor),
-  delete: ({ text, cursor }) => cutText(text, cursor, graphemeAfter(text, cursor)),
+  backspace: ({ text, cursor }) => replaceRange(text, graphemeBefore(text, cursor), cursor),
+  delete: ({ text, cursor }) => replaceRange(text, cursor, graphemeAfter(text, cursor)),
   "ctrl+left": ({ text, cursor }) => ({ text, cursor: wordBefore(text, cursor) }),
   "ctrl+right": ({ text, cursor }) => ({ text, cursor: wordAfter(text, cursor) }),
-  "ctrl+w": ({ text, cursor }) => cutText(text, wordBefore(text, cursor), cursor),
-  "ctrl+u": ({ text, cursor }) => cutText(text, 0, cursor),
-  "ctrl+k": ({ text, cursor }) => cutText(text, cursor, text.length),
+  "ctrl+w": ({ text, cursor }) => replaceRange(text, wordBefore(text, cursor), cursor),
+  "ctrl+u": ({ text, cursor }) => replaceRange(text, 0, cursor),
+  "ctrl+k": ({ text, cursor }) => replaceRange(text, cursor, text.length),
 };
 
 /** Further keys of the same actions, as readline and macOS bind them; the prompt has them too. */
@@ -73,10 +73,8 @@ export const EDIT_ALIASES: Readonly<Record<string, string>> = {
   "alt+backspace": "ctrl+w",
 };
 
-function insertText({ text, cursor }: Field, inserted: string): Field {
-  return { text: text.slice(0, cursor) + inserted + text.slice(cursor), cursor: cursor + inserted.length };
-}
-
-function cutText(text: string, from: number, to: number): Field {
-  return { text: text.slice(0, from) + text.slice(to), cursor: from };
+/** Replaces a range. Neighboring characters may join to one grapheme; the cursor is put after it. */
+function replaceRange(text: string, from: number, to: number, by = ""): Field {
+  const replaced = text.slice(0, from) + by + text.slice(to);
+  return { text: replaced, cursor: snapToGrapheme(replaced, from + by.length) };
 }

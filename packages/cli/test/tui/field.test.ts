@@ -18,6 +18,10 @@ describe("a field of one line", () => {
     expect(after(newField("plan"), "left", "left", "X")).toEqual({ text: "plXan", cursor: 3 });
   });
 
+  it("puts the cursor after an accent that joins with typed text", () => {
+    expect(after({ text: "\u0301x", cursor: 0 }, "e")).toEqual({ text: "e\u0301x", cursor: 2 });
+  });
+
   it("deletes one grapheme cluster, on either side", () => {
     expect(after(newField(`a${FAMILY}`), "backspace").text).toBe("a");
     expect(after({ text: `${FAMILY}b`, cursor: 0 }, "delete").text).toBe("b");
