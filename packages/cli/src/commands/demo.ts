@@ -1,10 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "../errors.js";
 import { EXIT_OK } from "../exit-codes.js";
 import { locateStore, type StoreLocation } from "../session/store-location.js";
+import { createTemporaryFolder } from "../session/write-file.js";
 import { styled } from "../terminal/line.js";
 import type { Command, Invocation } from "./command.js";
 
@@ -30,7 +29,7 @@ const NEXT = [
 export const runDemo: Command = async (invocation) => {
   const { io, out, options } = invocation;
   const isTemporary = options.store === undefined;
-  const store = await locateStore(io, options.store ?? join(mkdtempSync(join(tmpdir(), "bough-demo-")), "sessions.db"));
+  const store = await locateStore(io, options.store ?? join(await createTemporaryFolder("demo"), "sessions.db"));
   out.line(`${isTemporary ? "Temporary store" : "Store"}: ${store.name}`);
   await runShown(invocation, store, "import", SAMPLE);
   await runShown(invocation, store, "tree", SESSION);

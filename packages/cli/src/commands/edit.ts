@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportMarkdown } from "@bough/formats";
 import { CommandError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
-import { toFileName } from "../session/write-file.js";
+import { inTemporaryFolder, toFileName } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import { runProgram } from "../terminal/run-program.js";
@@ -19,16 +18,13 @@ export const runEdit: Command<{ readonly branch?: string }> = async ({ io, out, 
     const branch = entry ?? (options.branch === undefined ? undefined : await session.resolve(options.branch));
     const range = entry === undefined ? {} : { from: entry, to: entry };
     const pieces = exportMarkdown(session, { branch, ...range, toolOutput: "full", thinking: entry !== undefined });
-    const folder = await mkdtemp(join(tmpdir(), "bough-edit-"));
-    try {
+    await inTemporaryFolder("edit", async (folder) => {
       const file = join(folder, `${toFileName(record.title ?? record.id)}.md`);
       // Readable by its owner only; editors show that it cannot be written.
       await writeFile(file, pieces, { mode: 0o400, flag: "wx" });
       await out.note(styled("dim", "This is a copy: entries never change, so changes in the editor are not stored."));
       await openEditor(io, file);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   });
 };
 

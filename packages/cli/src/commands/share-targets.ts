@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { isDeepStrictEqual, stripVTControlCharacters } from "node:util";
 import { resolveConfigPath } from "../config/config-path.js";
 import type { Config } from "../config/schema.js";
 import { CommandError, UsageError } from "../errors.js";
 import { expandHome } from "../format/path.js";
-import { createFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
+import { createFolder, inTemporaryFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { findProgram, isProgram, outputOf } from "../terminal/run-program.js";
 
@@ -97,14 +97,11 @@ function withLink(command: readonly string[], link: string): string[] {
 }
 
 async function inTemporaryFile<T>(io: Io, name: string, pieces: AsyncIterable<string>, work: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "bough-share-"));
-  try {
+  return inTemporaryFolder("share", async (folder) => {
     const file = join(folder, name);
     await writeNewFile(io, file, pieces, false, PRIVATE);
-    return await work(file);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return work(file);
+  });
 }
 
 /** The file of the program of a command: one of PATH, or a path. @throws {CommandError} there is none */

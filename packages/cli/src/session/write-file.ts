@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { chmod, link, mkdir, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, mkdtemp, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isSystemError } from "@bough/session-core/engine";
 import { CommandError, OutputFailedError } from "../errors.js";
@@ -72,6 +73,27 @@ export async function createFolder(path: string, mode = 0o700): Promise<void> {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new OutputFailedError(`Cannot create ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
+  }
+}
+
+/** Creates a folder for temporary files, for their owner only. `name`: a part of its name. @throws {OutputFailedError} */
+export async function createTemporaryFolder(name: string): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), `bough-${name}-`));
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const reason = `Cannot create a temporary folder in ${tmpdir()}: ${describeFileError(error)}. Set TMPDIR to another folder.`;
+    throw new OutputFailedError(reason, { cause: error });
+  }
+}
+
+/** Runs work with a temporary folder, which is removed afterwards. @throws {OutputFailedError} */
+export async function inTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await createTemporaryFolder(name);
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

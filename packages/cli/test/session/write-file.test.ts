@@ -3,8 +3,8 @@ import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { PRIVATE, writeNewFile } from "../../src/session/write-file.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createTemporaryFolder, PRIVATE, writeNewFile } from "../../src/session/write-file.js";
 import { quietIo } from "../quiet-io.js";
 
 function folder(): string {
@@ -94,4 +94,14 @@ describe("a new file", () => {
     await expect(writeNewFile(quietIo(folder()), path, ["text"], false)).rejects.toMatchObject({ code: "OUTPUT_FAILED" });
     expect(readdirSync(dirname(path))).toEqual([]);
   });
+});
+
+test("a temporary folder that cannot be created is one line that names the place and the way out", async () => {
+  const file = join(folder(), "file");
+  writeFileSync(file, "");
+  vi.stubEnv("TMPDIR", file);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const failure = createTemporaryFolder("demo");
+  await expect(failure).rejects.toMatchObject({ code: "OUTPUT_FAILED" });
+  await expect(failure).rejects.toThrow(/^Cannot create a temporary folder in .*file: .*\. Set TMPDIR to another folder\.$/);
 });
