@@ -34,22 +34,13 @@ export const runCompact: Command<CompactOptions> = async (invocation) => {
   });
 };
 
-function checkOptions({
-  undo: isUndo,
-  dryRun,
-  focus,
-  keep,
-  keepFrom,
-  preset,
-  window,
-  model,
-  baseUrl,
-  apiKeyEnv,
-  extract,
-}: CompactOptions): void {
-  if (keep !== undefined && keepFrom !== undefined) throw new UsageError("--keep and --keep-from exclude each other. Choose one.");
-  const forCompaction = [dryRun, focus, keep, keepFrom, preset, window, model, baseUrl, apiKeyEnv, extract];
-  if (isUndo === true && forCompaction.some((option) => option !== undefined))
+/** Options of a new compaction. */
+const OF_COMPACTION = ["dryRun", "focus", "keep", "keepFrom", "preset", "window", "model", "baseUrl", "apiKeyEnv", "extract"] as const;
+
+function checkOptions(options: CompactOptions): void {
+  if (options.keep !== undefined && options.keepFrom !== undefined)
+    throw new UsageError("--keep and --keep-from exclude each other. Choose one.");
+  if (options.undo === true && OF_COMPACTION.some((name) => options[name] !== undefined))
     throw new UsageError("--undo cannot be combined with other options.");
 }
 

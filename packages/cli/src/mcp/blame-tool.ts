@@ -5,17 +5,14 @@ import { BlameSourceError } from "../errors.js";
 import { groupLines, type LineGroup, readWorkingFile } from "../session/blamed-file.js";
 import { cutLines, defineTool, INPUT, InvalidInputError, type McpTool, minute } from "./tool.js";
 
-const blameLines = z.strictObject({
-  path: z.string().min(1).max(4096).describe("The file: an absolute path, or one relative to the directory of the server."),
-  from: z.int().min(1).optional().describe("The first line, from 1. Left out: the whole file."),
-  to: z.int().min(1).optional().describe("The last line. Left out: only the line `from`."),
-  max_chars: INPUT.maxChars,
-});
-
-const blameInput = blameLines.refine(
-  ({ from, to }) => to === undefined || (from !== undefined && from <= to),
-  "`to` needs a `from` that is not after it",
-);
+const blameInput = z
+  .strictObject({
+    path: z.string().min(1).max(4096).describe("The file: an absolute path, or one relative to the directory of the server."),
+    from: z.int().min(1).optional().describe("The first line, from 1. Left out: the whole file."),
+    to: z.int().min(1).optional().describe("The last line. Left out: only the line `from`."),
+    max_chars: INPUT.maxChars,
+  })
+  .refine(({ from, to }) => to === undefined || (from !== undefined && from <= to), "`to` needs a `from` that is not after it");
 
 /** The tool that names the entry behind a line of a file. It gives the numbers of lines, not their text. */
 export const BLAME_TOOL: McpTool = defineTool(

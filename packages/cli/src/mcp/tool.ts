@@ -64,6 +64,7 @@ function describeIssue({ issues: [issue] }: z.ZodError, members: readonly string
 /** Input members that several tools have. */
 export const INPUT = {
   session: z.string().min(1).max(300).describe("Id of a session, its beginning, or its title."),
+  entry: z.string().min(1).max(200).default("@leaf").describe("The end of the path: id, its beginning, a label, @leaf."),
   maxChars: z.int().min(500).max(100_000).default(12_000).describe("The most characters of the answer."),
 } as const;
 

@@ -13,20 +13,18 @@ import { cutLines, defineTool, INPUT, InvalidInputError, type McpTool, minute, o
 
 // The tools that show what there is: the sessions of the store, the branches of one, the files that it touched.
 
-const listInput = z.strictObject({
-  cwd: z.string().max(4096).optional().describe("Only sessions recorded in this directory, an absolute path."),
-  include: z.enum(["conversations", "archived", "subagents", "all"]).default("conversations").describe("Which sessions to list."),
-  limit: z.int().min(1).max(200).default(20),
-  cursor: z.string().max(200).optional().describe("What the last answer said to continue with."),
-});
-
 const listSessions = defineTool(
   {
     name: "list_sessions",
     title: "List sessions",
     description: "Sessions of coding agents in the store, the most recently active first: id, time, number of messages, directory, title.",
   },
-  listInput,
+  z.strictObject({
+    cwd: z.string().max(4096).optional().describe("Only sessions recorded in this directory, an absolute path."),
+    include: z.enum(["conversations", "archived", "subagents", "all"]).default("conversations").describe("Which sessions to list."),
+    limit: z.int().min(1).max(200).default(20),
+    cursor: z.string().max(200).optional().describe("What the last answer said to continue with."),
+  }),
   async ({ store, masks }, { cwd, include, limit, cursor }) => {
     const { items, next } = await store.listSessions({
       cwd,
@@ -54,15 +52,6 @@ function sessionLine(record: SessionRecord, title: string, directory: string): s
   return cleanText(`${parts.join("  ")}\n  ${oneLine(title, 200)}`);
 }
 
-const treeInput = z.strictObject({
-  session: INPUT.session,
-  show: z
-    .enum(["messages", "user", "all"])
-    .default("messages")
-    .describe("user: only what the user wrote. all: tool results and settings too."),
-  max_chars: INPUT.maxChars,
-});
-
 const TREE_WIDTH = 140;
 
 const getTree = defineTool(
@@ -72,7 +61,14 @@ const getTree = defineTool(
     description:
       "The tree of a session, a line for each entry: id, role, beginning of its text. Bullets mark the path of the leaf, where the session stands. Long runs without a branch are shortened. Use it to find out which ways were tried; read entries with read_entries.",
   },
-  treeInput,
+  z.strictObject({
+    session: INPUT.session,
+    show: z
+      .enum(["messages", "user", "all"])
+      .default("messages")
+      .describe("user: only what the user wrote. all: tool results and settings too."),
+    max_chars: INPUT.maxChars,
+  }),
   async (source, { session: name, show, max_chars }) => {
     const session = await openNamed(source, name);
     const masker = await source.masks?.of(session);
@@ -98,13 +94,6 @@ async function withoutPrivate(session: Session, rows: readonly OutlineRow[]): Pr
   });
 }
 
-const filesInput = z.strictObject({
-  session: INPUT.session,
-  entry: z.string().min(1).max(200).default("@leaf").describe("The end of the path: id, its beginning, a label, @leaf."),
-  path: z.string().max(4096).optional().describe("Only files whose path ends with this."),
-  max_chars: INPUT.maxChars,
-});
-
 const filesTouched = defineTool(
   {
     name: "files_touched",
@@ -112,7 +101,12 @@ const filesTouched = defineTool(
     description:
       "The files that the tool calls of a path read, wrote, edited, deleted or moved: how often, whether it failed, and the entry of the last time, for read_entries.",
   },
-  filesInput,
+  z.strictObject({
+    session: INPUT.session,
+    entry: INPUT.entry,
+    path: z.string().max(4096).optional().describe("Only files whose path ends with this."),
+    max_chars: INPUT.maxChars,
+  }),
   async (source, { session: name, entry, path, max_chars }) => {
     const session = await openNamed(source, name);
     const masker = await source.masks?.of(session);
@@ -195,7 +189,7 @@ const readPath = defineTool(
   },
   z.strictObject({
     session: INPUT.session,
-    entry: z.string().min(1).max(200).default("@leaf").describe("The end of the path: id, its beginning, a label, @leaf."),
+    entry: INPUT.entry,
     max_chars: INPUT.maxChars,
   }),
   async (source, { session: name, entry, max_chars }) => {
