@@ -75,6 +75,12 @@ describe("opening a store", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  test("that is missing leaves one file when it is closed, also if nothing was read or written", async () => {
+    const path = join(tempFolder(), "sessions.db");
+    await (await openStore({ path })).close();
+    expect(readdirSync(dirname(path))).toEqual(["sessions.db"]);
+  });
+
   test("behind a dangling link makes a private file at its end", async () => {
     const path = storePath();
     symlinkSync(`${path}.real`, path);

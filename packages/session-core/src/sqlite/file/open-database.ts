@@ -238,7 +238,11 @@ function configure(database: Database.Database, { mode, durability, maxBytes }: 
   // Overwrites deleted text, which would otherwise stay in free pages.
   database.pragma("secure_delete = ON");
   // With a WAL, readers never wait for the writer. The switch needs an exclusive lock.
-  if (!database.memory && database.pragma("journal_mode", { simple: true }) !== "wal") database.pragma("journal_mode = WAL");
+  if (!database.memory && database.pragma("journal_mode", { simple: true }) !== "wal") {
+    database.pragma("journal_mode = WAL");
+    // A read opens the WAL. Without one, the last connection to close does not remove the side files that another one has made.
+    readVersion(database);
+  }
   checkpointUsually(database);
   // Under WAL the default reads FULL until the first write and NORMAL after it, unless set.
   database.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
