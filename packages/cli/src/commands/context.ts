@@ -11,7 +11,7 @@ import { type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
-import type { ContextTokens, WindowedRequest, WindowOptions } from "./context-window.js";
+import type { ContextTokens, WindowOptions } from "./context-window.js";
 
 /** The output formats of a context. */
 export type ContextFormat = "text" | "json" | "openai" | "responses" | "anthropic" | "ai-sdk";
@@ -21,13 +21,6 @@ interface ContextCommandOptions extends CommonOptions, WindowOptions {
   readonly format?: ContextFormat;
   readonly brief?: boolean;
   readonly exact?: boolean;
-}
-
-/** A context with its token counts, and with --window the request fitted to the context window. */
-interface ContextView {
-  readonly context: SessionContext;
-  readonly tokens: ContextTokens;
-  readonly request: WindowedRequest | null;
 }
 
 /** `bough context`: prints the context at an entry. */
@@ -41,7 +34,10 @@ export const runContext: Command<ContextCommandOptions> = async ({ io, out, args
   });
 };
 
-async function readContext(io: Io, out: Printer, { session }: ChosenSession, options: ContextCommandOptions): Promise<ContextView> {
+type ContextView = Awaited<ReturnType<typeof readContext>>;
+
+/** A context with its token counts, and with --window the request fitted to the context window. */
+async function readContext(io: Io, out: Printer, { session }: ChosenSession, options: ContextCommandOptions) {
   const leafId = options.at === undefined ? session.leafId : await resolveEntry(session, out, options.at);
   const context = await session.context({ leafId });
   if (options.window === undefined && options.exact !== true) return { context, tokens: estimateTokens(context), request: null };

@@ -1,6 +1,6 @@
 import { learnSecrets } from "@bough/formats";
 import { describeSecrets, type SecretPlace } from "@bough/formats/secrets";
-import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
+import type { SessionRecord, Store } from "@bough/session-core";
 import { count, counted, oneLine } from "@bough/session-core/view";
 import { CancelledError, CommandError } from "../errors.js";
 import { type ItemColumn, printTable } from "../format/table.js";
@@ -19,14 +19,6 @@ interface EntrySecret extends SecretPlace {
   /** null: the title, metadata, a label or a value of the session. */
   readonly entryId: string | null;
   readonly count: number;
-}
-
-/** A session with secrets. No field contains one of them. */
-interface SessionSecrets {
-  readonly id: string;
-  readonly title: string;
-  readonly places: readonly EntrySecret[];
-  readonly rows: readonly OutlineRow[];
 }
 
 /** `bough secrets`: lists where the secrets of a session or of the store are, without showing them. */
@@ -65,7 +57,10 @@ async function searchSessions(
   }
 }
 
-async function searchSession(store: Store, record: SessionRecord): Promise<SessionSecrets> {
+type SessionSecrets = Awaited<ReturnType<typeof searchSession>>;
+
+/** The secrets of a session. No member of the result contains one of them. */
+async function searchSession(store: Store, record: SessionRecord) {
   const session = await store.openSession(record.id);
   const masker = await learnSecrets(session);
   const places = new Map<string, EntrySecret>();

@@ -58,12 +58,7 @@ export function chosenFilters(io: Io, { here, agent, since, until }: SessionChoi
   return places.map((place) => ({ ...filter, ...place }));
 }
 
-interface SessionList {
-  readonly sessions: readonly ListedSession[];
-  readonly more: boolean;
-}
-
-async function readSessions(store: Store, io: Io, options: SessionsOptions): Promise<SessionList> {
+async function readSessions(store: Store, io: Io, options: SessionsOptions) {
   const hits = options.grep === undefined ? undefined : await countHits(store, options.grep);
   const orphans = options.orphaned === true ? await (await import("@bough/formats")).findOrphanedSessions(store) : undefined;
   const isChosen = ({ id }: SessionRecord) => hits?.has(id) !== false && orphans?.has(id) !== false;

@@ -47,14 +47,19 @@ export interface SessionListOptions extends Pick<StepOptions, "prices" | "privat
   readonly root: string;
 }
 
+type Conditions = ReturnType<typeof readConditions>;
+
 /** The conditions of a list, as its form sends them. */
-interface Conditions {
-  readonly words: string;
-  readonly agent: string;
-  readonly directory: string;
-  readonly since: string;
-  readonly group: string;
-  readonly all: boolean;
+function readConditions(query: URLSearchParams) {
+  const value = (name: string) => query.get(name) ?? "";
+  return {
+    words: value("q"),
+    agent: value("agent"),
+    directory: value("directory"),
+    since: value("since"),
+    group: value("group"),
+    all: query.has("all"),
+  };
 }
 
 /** A session of a list, with the hits of the search. */
@@ -80,15 +85,7 @@ export async function* sessionListPage(
   query: URLSearchParams,
   options: SessionListOptions,
 ): AsyncGenerator<string, void, void> {
-  const value = (name: string) => query.get(name) ?? "";
-  const conditions = {
-    words: value("q"),
-    agent: value("agent"),
-    directory: value("directory"),
-    since: value("since"),
-    group: value("group"),
-    all: query.has("all"),
-  };
+  const conditions = readConditions(query);
   const records = await options.kept.list({});
   const list = new ListWriter(store, options, await options.watcher.readHeld());
   const found = await list.choose(records, conditions);
