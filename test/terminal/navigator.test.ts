@@ -266,6 +266,25 @@ describe("The navigator in a terminal", () => {
     expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true, mouse: false });
   });
 
+  it("is drawn in the size that the terminal got while it was suspended", async () => {
+    const terminal = await opened(await place());
+    terminal.press("C-z");
+    await terminal.until(/Stopped/);
+    terminal.resize(50, 12);
+    terminal.type("fg");
+    terminal.press("Enter");
+    await terminal.until((screen) => FOOT.test(screen) && /^Parser +6\/6 \[default\]$/m.test(screen));
+  });
+
+  it("goes on after Ctrl-Z where no shell can continue it", async () => {
+    const terminal = terminalAt(await place());
+    terminal.type('exec "$NODE" "$BOUGH" tree -i parser');
+    terminal.press("Enter");
+    await terminal.until(FOOT);
+    terminal.press("C-z", "Up");
+    await terminal.until(/^›(?!.*The table is generated)/m);
+  });
+
   it("leaves the terminal as it was when it is ended by a signal", async () => {
     const at = await place();
     const terminal = await opened(at);

@@ -82,16 +82,23 @@ function onEnd(cleanUp: () => void): () => void {
   };
 }
 
+/**
+ * Stops the whole process group, so that the shell reports a stopped job. A group that no shell can continue (`docker run`, the command of a
+ * tmux window) is not stopped: SIGTSTP has no effect there, and SIGCONT never comes. A timer notices that the process runs, again or still.
+ * SIGWINCH, which only the shell got meanwhile, lets Node ask for the size of the terminal before it calls `resumed`.
+ */
 function suspend(resumed: () => void): void {
-  // Nothing is read while the screen is left, and a listener for signals keeps no process alive: without the timer it would end.
-  const alive = setInterval(() => undefined, 1 << 30);
-  process.once("SIGCONT", () => {
-    clearInterval(alive);
+  process.kill(0, "SIGTSTP");
+  // It also keeps the process alive: nothing is read while the screen is left, and a listener for signals does not.
+  const running = setInterval(() => process.kill(process.pid, "SIGWINCH"), RUNNING_MS);
+  process.once("SIGWINCH", () => {
+    clearInterval(running);
     resumed();
   });
-  // Stops the whole process group, so that the shell reports a stopped job.
-  process.kill(0, "SIGTSTP");
 }
+
+/** More than the time that a process runs on after it was told to stop. */
+const RUNNING_MS = 50;
 
 /** The terminal, if stdin and stdout are terminals that support cursor movement. */
 function drawableTerminal(): Terminal | undefined {
