@@ -30,15 +30,8 @@ function languageOf(language: string): Html {
   return /^[\w+#.-]{1,30}$/.test(language) ? html` data-language="${language.toLowerCase()}"` : NOTHING;
 }
 
-/** A change as HTML, and how many lines it adds and removes. */
-export interface ChangeHtml {
-  readonly shown: Html;
-  readonly added: number;
-  readonly removed: number;
-}
-
 /** The difference of two texts. Texts that are too large or too different are shown one after the other. */
-export function changeHtml(before: string, after: string): ChangeHtml {
+export function changeHtml(before: string, after: string) {
   const hunks = computeHunks(before, after);
   const lines = hunks?.flatMap(({ place, lines }, at) => (at === 0 ? lines : [place, ...lines]));
   const shown = lines ?? [...signed("-", before), ...signed("+", after)];
@@ -55,8 +48,11 @@ export function patchHtml(text: string): Html {
   return signedLines(lines, patchStyles(lines)).shown;
 }
 
-/** Lines of a diff with their signs, and their styles in the terminal. Neighbors of one style share an element. */
-function signedLines(lines: readonly string[], styles: readonly (Style | undefined)[]): ChangeHtml {
+/**
+ * Lines of a diff with their signs, and their styles in the terminal, as HTML; and how many of them are added and removed. Neighbors of one
+ * style share an element.
+ */
+function signedLines(lines: readonly string[], styles: readonly (Style | undefined)[]) {
   const runs: Html[] = [];
   let [added, removed, from] = [0, 0, 0];
   for (const [at, style] of styles.entries()) {

@@ -34,15 +34,7 @@ interface BranchFacts {
 }
 
 /** The branches of a branch point. */
-interface BranchOverview {
-  readonly branchPointId: EntryId | null;
-  /** The active one first, then in order of arrival; at most 12. */
-  readonly branches: readonly BranchFacts[];
-  /** Number of branches left out. */
-  readonly more: number;
-  /** True if only the first 100,000 rows were counted. */
-  readonly isPartial: boolean;
-}
+type BranchOverview = Awaited<ReturnType<typeof loadBranchOverview>>;
 
 type Counted = "firstText" | "lastText" | "label" | "entries" | "messages" | "isActive";
 
@@ -62,7 +54,7 @@ type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
  *
  * @throws {EntryNotFoundError} there is no such entry.
  */
-export async function loadBranchOverview(session: Session, branchPointId: EntryId | null): Promise<BranchOverview> {
+export async function loadBranchOverview(session: Session, branchPointId: EntryId | null) {
   const children = await session.tree.children(branchPointId);
   const labels = new Map((await session.labels.list()).map(({ entryId, label }) => [entryId, label]));
   const branchOf = new Map<number, BranchCount>();
@@ -80,7 +72,14 @@ export async function loadBranchOverview(session: Session, branchPointId: EntryI
   const ordered = [...counted.filter(({ isActive }) => isActive), ...counted.filter(({ isActive }) => !isActive)].slice(0, MAX_BRANCHES);
   const branches: BranchFacts[] = [];
   for (const counting of ordered) branches.push(await toBranchFacts(session, counting));
-  return { branchPointId, branches, more: children.length - branches.length, isPartial: rows > MAX_ROWS };
+  return {
+    /** The active one first, then in order of arrival; at most 12. */
+    branches,
+    /** The number of branches left out. */
+    more: children.length - branches.length,
+    /** True if only the first 100,000 rows were counted. */
+    isPartial: rows > MAX_ROWS,
+  };
 }
 
 /** The outline rows that arrived after an entry, in order, read in pages; after null all of them. */

@@ -39,23 +39,14 @@ export interface ComparedSide {
 }
 
 /** The difference between two branches. */
-interface Comparison {
-  /** undefined: they share no entry. If it is the end of a side, that side is empty. */
-  readonly commonAncestor: OutlineRow | undefined;
-  readonly left: ComparedSide;
-  readonly right: ComparedSide;
-  /** Files touched on both sides, and on one side only; sorted. */
-  readonly filesInBoth: readonly string[];
-  readonly onlyLeft: readonly string[];
-  readonly onlyRight: readonly string[];
-}
+type Comparison = Awaited<ReturnType<typeof loadComparison>>;
 
 /**
  * Compares the paths of two marks below their common ancestor. Reads the outline rows of these paths, and one summary of each side.
  *
  * @throws {EntryNotFoundError} there is no such entry.
  */
-export async function loadComparison(session: Session, markA: ComparedMark, markB: ComparedMark): Promise<Comparison> {
+export async function loadComparison(session: Session, markA: ComparedMark, markB: ComparedMark) {
   const commonAncestorId = await session.tree.commonAncestor(markA.endId, markB.endId);
   const commonAncestor = commonAncestorId === null ? undefined : await rowOf(session, commonAncestorId);
   const above = commonAncestor === undefined ? 0 : commonAncestor.depth + 1;
@@ -64,9 +55,11 @@ export async function loadComparison(session: Session, markA: ComparedMark, mark
   const right = await loadSide(session, markB, above, labels);
   const [ofLeft, ofRight] = [touchedFiles(left), touchedFiles(right)];
   return {
+    /** undefined: they share no entry. If it is the end of a side, that side is empty. */
     commonAncestor,
     left,
     right,
+    /** Files touched on both sides, and on one side only; sorted. */
     filesInBoth: [...ofLeft].filter((path) => ofRight.has(path)).sort(),
     onlyLeft: [...ofLeft].filter((path) => !ofRight.has(path)).sort(),
     onlyRight: [...ofRight].filter((path) => !ofLeft.has(path)).sort(),
