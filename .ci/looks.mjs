@@ -34,7 +34,7 @@ export { entryKind, entryLines } from "./src/format/entry-lines.ts";
 export { entryPreview } from "./src/preview/entry.ts";
 export { sessionPage } from "./src/page/page.ts";
 export { transcriptLines } from "./src/shell/transcript.ts";
-export { ASCII_GLYPHS, UNICODE_GLYPHS } from "./src/terminal/glyphs.ts";
+export { glyphsFor, UNICODE_GLYPHS } from "./src/terminal/glyphs.ts";
 export { loadExactWidths } from "./src/terminal/width.ts";
 export { formatBody, formatHead } from "../compaction/src/recall/entry-text.ts";
 `;
@@ -117,7 +117,7 @@ async function drawSession(session, name) {
   for await (const entry of session.entries()) entries.push(entry);
   const forms = {
     "preview.txt": () => terminal(entries, (entry) => bough.entryPreview({ entry }, 100)),
-    "ascii.txt": () => terminal(entries, (entry) => bough.entryPreview({ entry }, 60, bough.ASCII_GLYPHS)),
+    "ascii.txt": () => terminal(entries, (entry) => bough.entryPreview({ entry }, 60, bough.glyphsFor({ BOUGH_ASCII: "1" }))),
     "show.txt": () => terminal(entries, (entry) => [[bough.entryKind(entry)], ...bough.entryLines(entry)]),
     "shell.txt": () => terminal(entries, (entry) => bough.transcriptLines(entry, 100, bough.UNICODE_GLYPHS)),
     "recall.txt": () => entries.map((entry) => `${bough.formatHead(entry)}\n${bough.formatBody(entry, true)}\n`).join("\n"),
