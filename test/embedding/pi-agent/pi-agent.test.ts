@@ -59,6 +59,15 @@ describe("an agent that is kept", () => {
     expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
   });
 
+  test.each(["error", "aborted", "length"])("sends what pi sends after a reply that ended with %s", async (stopReason) => {
+    const script = () => [{ ...reads("src/lexer.ts", "call-1"), stopReason, errorMessage: "overloaded" }, says("One."), says("Two.")];
+    const alone = scriptedAgent(script());
+    const kept = scriptedAgent(script());
+    await keepAgent(kept.agent, session);
+    for (const question of QUESTIONS) for (const { agent } of [alone, kept]) await agent.prompt(question);
+    expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
+  });
+
   test("goes on in another process with what was said", async () => {
     const alone = scriptedAgent(answers());
     for (const question of QUESTIONS) await alone.agent.prompt(question);

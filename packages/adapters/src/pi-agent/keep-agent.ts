@@ -1,7 +1,7 @@
 import { type ContextMessage, type EntryInput, InvalidArgumentError, type Session, type SessionContext, textOf } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { SerialQueue } from "@bough/session-core/engine";
-import { isObject, leaveOutThinking, promptContent } from "@bough/session-core/wire";
+import { isObject, leaveOutThinking, listToolCalls, promptContent } from "@bough/session-core/wire";
 import { FrameworkVersionError } from "../peer.js";
 import { toMessagePayload, toPiMessage } from "../pi-messages.js";
 
@@ -168,7 +168,7 @@ class AgentKeeper<M extends { readonly role: string }> {
   }
 
   #toPi(context: SessionContext): readonly M[] {
-    return context.messages.flatMap((message) => {
+    return withoutResultsOfFailed(context.messages).flatMap((message) => {
       const known = this.#converted.get(message);
       if (known !== undefined) return [known];
       const [converted] = this.#messages([requestMessage(message)]);
@@ -181,6 +181,18 @@ class AgentKeeper<M extends { readonly role: string }> {
     return values.filter((value): value is M => isObject(value) && typeof value.role === "string");
   }
 }
+
+/** pi sends no reply that failed or was aborted (`transformMessages` of pi-ai 1.6.0), but the results of its calls, which providers then refuse. */
+function withoutResultsOfFailed(messages: readonly ContextMessage[]): readonly ContextMessage[] {
+  let failed = new Set<string>();
+  return messages.filter((message) => {
+    if (message.role === "assistant")
+      failed = new Set(FAILED.test(message.stopReason ?? "") ? listToolCalls(message).map(({ id }) => id) : []);
+    return message.role !== "toolResult" || !failed.has(message.toolCallId);
+  });
+}
+
+const FAILED = /^(?:error|aborted)$/;
 
 /** A message as pi sends it; undefined: it is kept out of the conversation. pi sends no message of a role that it does not know. */
 function requestMessage(message: ContextMessage): object | undefined {
