@@ -16,14 +16,6 @@ export interface BlamedSource {
   readonly shown: string;
 }
 
-/** A commit, and the lines that it added. */
-export interface CommitLines {
-  readonly id: string;
-  readonly subject: string;
-  readonly atMs: number;
-  readonly files: readonly { readonly path: string; readonly lines: readonly number[] }[];
-}
-
 /** Lines in a row with one answer. */
 export interface LineGroup extends BlamedLine {
   readonly last: number;
@@ -162,9 +154,9 @@ async function findCommit(io: Here, revision: string) {
   return { root, id, subject, atMs: (Number(time) + 1) * 1000 };
 }
 
-/** The lines that a commit added, compared with its first parent. @throws {BlameSourceError} there is no such commit. */
-export async function readCommit(io: Here, revision: string): Promise<CommitLines> {
-  const { root, id, subject, atMs } = await findCommit(io, revision);
+/** A commit, and the lines that it added, compared with its first parent. @throws {BlameSourceError} there is no such commit. */
+export async function readCommit(io: Here, revision: string) {
+  const { root, id, subject } = await findCommit(io, revision);
   const args = [
     "show",
     "--first-parent",
@@ -191,5 +183,5 @@ export async function readCommit(io: Here, revision: string): Promise<CommitLine
     const [, start, count = "1"] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
     for (let step = 0; start !== undefined && step < Number(count); step += 1) lines?.push(Number(start) + step);
   }
-  return { id, subject, atMs, files: files.filter((file) => file.lines.length > 0) };
+  return { id, subject, files: files.filter((file) => file.lines.length > 0) };
 }

@@ -6,27 +6,24 @@ import { counted } from "@bough/session-core/view";
 import { shortDirectory } from "../format/path.js";
 import type { Io } from "../terminal/io.js";
 
-/** A folder with sessions of an agent on this machine. */
-export interface FoundAgent {
-  readonly name: string;
-  readonly folder: string;
-  /** Session files in the folder; the count ends after 20,000 names. */
-  readonly files: number;
-}
-
 /** Returns the environment that decides where agents keep their files. */
 export function sourceEnvironment({ env, home }: Pick<Io, "env" | "home">): SourceEnvironment {
   return { env, home, platform: platform() };
 }
 
-/** Counts the sessions of the agents that can be imported. Reads names of files only, at most 20,000 of each folder. */
-export async function findAgents(io: Pick<Io, "env" | "home">): Promise<readonly FoundAgent[]> {
+/**
+ * Finds the folders with sessions of agents that can be imported, and counts the files in them. Reads names of files only, at most 20,000 of
+ * each folder.
+ */
+export async function findAgents(io: Pick<Io, "env" | "home">) {
   const folders = await findAgentFolders(sourceEnvironment(io));
   return folders.flatMap(({ agent, folder, files: names, skipped }) => {
     const files = countFiles(folder, names, skipped);
     return files === 0 ? [] : [{ name: agent, folder, files }];
   });
 }
+
+type FoundAgent = Awaited<ReturnType<typeof findAgents>>[number];
 
 /** The agents in one line each: `Claude Code: 12 files in ~/.claude/projects`. */
 export function describeAgent({ name, files, folder }: FoundAgent, home: string): string {
