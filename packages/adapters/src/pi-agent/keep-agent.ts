@@ -62,7 +62,7 @@ const OPTIONS = rules.options({
  *
  * System messages of the agent stay its own: those with a text are stored, and none is taken from the session. Messages of roles that an
  * application defined come back unchanged. In requests, summaries, commands of the user and custom messages of Bough are messages of the user.
- * The agent's own `prepareRequest` stays in force but for the messages.
+ * The agent's own `prepareRequest` stays in force but for the messages; `agent.reset()` does not change what is sent.
  *
  * After a failed write nothing more is stored, and `agent.prompt` rejects with the error.
  *
