@@ -139,18 +139,11 @@ export interface TextHit {
   readonly count: number;
 }
 
-/** Matches of a search. */
-interface Matches {
-  /** First the matches by name, then the matches by text. */
-  readonly rows: readonly SessionRow[];
-  readonly nameMatchCount: number;
-}
-
 /**
  * Sessions that match a query. Order: the name equals it, starts with it, contains it, contains all its words; the id starts
  * with it or the directory contains it (in each group newest first); then the sessions of `hits`, best first. O(n).
  */
-export function matchSessions(sessions: readonly ListedSession[], typed: string, hits: ReadonlyMap<SessionId, TextHit>): Matches {
+export function matchSessions(sessions: readonly ListedSession[], typed: string, hits: ReadonlyMap<SessionId, TextHit>) {
   const wanted = normalizeForSearch(typed.replaceAll('"', " ").replace(/\*(?=\s|$)/g, " "));
   const words = wanted.split(" ");
   const tiers: SessionRow[][] = [[], [], [], [], []];
@@ -161,7 +154,11 @@ export function matchSessions(sessions: readonly ListedSession[], typed: string,
     else if (hits.has(one.record.id)) rest.set(one.record.id, one);
   }
   const named = tiers.flat();
-  return { rows: [...named, ...rowsInHitOrder(hits, rest)], nameMatchCount: named.length };
+  return {
+    /** First the matches by name, then the matches by text. */
+    rows: [...named, ...rowsInHitOrder(hits, rest)],
+    nameMatchCount: named.length,
+  };
 }
 
 function matchTier({ name, directory, record }: ListedSession, wanted: string, words: readonly string[]): number | undefined {

@@ -10,13 +10,10 @@ export type SummaryEntry = Extract<Entry, { type: "compaction" | "branch_summary
 export type ListedSummary = ReturnType<typeof toListedSummary>;
 
 /** The summaries of a session, and the checkpoints among them. */
-export interface Summaries {
-  readonly checkpoints: readonly Checkpoint[];
-  readonly listed: readonly ListedSummary[];
-}
+export type Summaries = Awaited<ReturnType<typeof listSummaries>>;
 
 /** Lists the summaries on the leaf's path, oldest first; `all`: those of every branch, in the order they were written. */
-export async function listSummaries(session: Session, all: boolean): Promise<Summaries> {
+export async function listSummaries(session: Session, all: boolean) {
   const checkpoints = await listCheckpoints(session);
   const onPath = (await session.scan({ order: "down", types: ["compaction", "branch_summary"] })).items.filter((entry) => isSummary(entry));
   const ids = new Set(onPath.map(({ id }) => id));
