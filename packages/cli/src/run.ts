@@ -86,7 +86,7 @@ function moveHelpToStdout(output: ParserOutput): number {
   return EXIT_OK;
 }
 
-/** What the parser says of a wrong command line, with its suggestion, as an error like any other. */
+/** The parser's message about a wrong command line, with its suggestion, as an error like any other. */
 function usageErrorOf(output: ParserOutput): UsageError {
   const lines = output.err.replace(/^bough: /, "").split("\n");
   output.err = "";

@@ -5,14 +5,14 @@ import { isObject, leaveOutThinking, listToolCalls, promptContent } from "@bough
 import { FrameworkVersionError } from "../peer.js";
 import { toMessagePayload, toPiMessage } from "../pi-messages.js";
 
-/** What `keepAgent` uses of an `Agent` of pi-agent-core 0.87.1 and later. `M`: its `AgentMessage`. */
+/** The members of an `Agent` that `keepAgent` uses; pi-agent-core 0.87.1 and later have them. `M`: its `AgentMessage`. */
 export interface PiAgent<M extends { readonly role: string }> {
   readonly state: { messages: M[] };
   subscribe(listener: (event: { readonly type: string; readonly message?: M }) => Promise<void>): () => void;
   prepareRequest?(request: PiRequest<M>, signal?: AbortSignal): unknown;
 }
 
-/** What pi passes to `prepareRequest`, as far as it is used. */
+/** The members that are used of what pi passes to `prepareRequest`. */
 export interface PiRequest<M> {
   readonly context: { readonly messages: M[] };
   readonly model: { readonly provider: string; readonly id: string };

@@ -116,7 +116,7 @@ async function renderRequest(
   ];
 }
 
-/** What the provider said of its prompt cache for the newest reply. */
+/** The provider's counts of its prompt cache for the newest reply. */
 function describeCache({ readTokens, writtenTokens }: NonNullable<PreparedRequest["cache"]["reported"]>): Line {
   return [
     styled("bold", "cache: "),

@@ -72,7 +72,7 @@ export async function withPlaces(invocation: CopyRun, signal: AbortSignal, work:
   return withTarget(invocation, signal, (to) => withSource(invocation, signal, (from) => work({ from, to })));
 }
 
-/** What arrives from another machine is judged before it is written. */
+/** Data from another machine is judged before it is written. */
 function withJudge({ place, ...others }: OpenPlace): OpenPlace {
   return { ...others, place: { ...place, copies: judgedCopies(place.copies) } };
 }
@@ -127,7 +127,7 @@ async function withFar(
   }
 }
 
-/** What is known of a session: by the store of this machine if it is there, which also a copy from another one has filled. */
+/** The known facts of a session: by the store of this machine if it is there, which also a copy from another one has filled. */
 export async function recordIn({ from, to }: CopyPair, id: string): Promise<Pick<SessionRecord, "title" | "firstText"> | undefined> {
   const own = from.store ?? to.store;
   const known = await own?.findSession(id);

@@ -15,7 +15,7 @@ import { type CopyPair, type CopyRun, recordIn, withPlaces } from "./copy-places
 /** Time after a change in which more of them are collected, in milliseconds. */
 const QUIET_MS = 500;
 
-/** How long the other side may wait for a change before it answers: a sign that the connection lives. */
+/** The longest time for which the other side waits for a change before it answers: a sign that the connection lives. */
 const ASK_MS = 25_000;
 
 /** After this time without any answer the connection counts as cut, in milliseconds. */

@@ -84,7 +84,7 @@ async function chooseSides(store: Store, io: Io, out: Printer, args: readonly st
   }
 }
 
-/** What a name means as that of a session: an error if it is the name of several, undefined if it is of none. */
+/** The session of a name; an error if it is the name of several, undefined if it is of none. */
 type NamedSession = Session | AmbiguousNameError | undefined;
 
 function isSession(named: NamedSession): named is Session {

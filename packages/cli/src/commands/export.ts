@@ -162,7 +162,7 @@ function documentFolder(io: Io, { output }: ExportOptions): string {
   return output === undefined || output === "-" ? io.cwd : dirname(resolve(io.cwd, output));
 }
 
-/** What a document needs beside its session. */
+/** The inputs of a document beside its session. */
 interface DocumentParts extends Pick<MarkdownExportOptions, "asset"> {
   readonly subagents: readonly Session[];
   readonly prices: PriceList;

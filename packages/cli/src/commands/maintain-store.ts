@@ -115,7 +115,7 @@ export const runRestore: Command<{ readonly yes?: boolean; readonly dryRun?: boo
   if (restored.keptAt !== null) out.line(`the old store is now ${restored.keptAt}`);
 };
 
-/** What is in a backup, and its key; asks for the key of a locked one if none was given. */
+/** The content of a backup, and its key; asks for the key of a locked one if none was given. */
 async function readBackup(io: Io, backup: string, given: string | undefined): Promise<{ key: string | undefined; content: string }> {
   try {
     return { key: given, content: await describeBackup(backup, given) };

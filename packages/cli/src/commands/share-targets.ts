@@ -10,7 +10,7 @@ import { createFolder, inTemporaryFolder, PASSABLE, PRIVATE, writeNewFile } from
 import type { Io } from "../terminal/io.js";
 import { findProgram, isProgram, outputOf } from "../terminal/run-program.js";
 
-/** How a page is taken back: a file that is deleted, or a program that is run; null: nobody knows. */
+/** The way to take a page back: a file that is deleted, or a program that is run; null: nobody knows. */
 type PageRemoval = { readonly file: string } | { readonly command: string[] } | null;
 
 /** A page that was published. */
@@ -133,7 +133,7 @@ const MOST_LINES = 3;
 /** gh says first what it does, on a line of its own. */
 const PROGRESS_OF_GH = /^- Creating gist/;
 
-/** What a program that failed wrote: the reason stands first (gh) or last (curl). */
+/** The output of a program that failed: the reason stands first (gh) or last (curl). */
 function reasonIn(stderr: string): string {
   const lines = linesOf(stderr).filter((line) => !PROGRESS_OF_GH.test(line));
   const told = lines.length > MOST_LINES ? [lines[0], "…", lines.at(-1)] : lines;

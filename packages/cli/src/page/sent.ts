@@ -1,6 +1,6 @@
 import type { SearchMatch } from "@bough/session-core";
 
-// What the server of a page sends to its script as JSON. Declared here once: the command writes it, and the script of `client/` reads it.
+// The JSON that the server of a page sends to its script. Declared here once: the command writes it, and the script of `client/` reads it.
 
 /** A branch of a session: where it ends, and its blocks. */
 export interface BranchState {
@@ -54,6 +54,6 @@ export interface FoundInSession {
   /** The query without its filters, and how the hits match it: the arguments of `createQueryFinder`. */
   readonly words: string;
   readonly matched: SearchMatch;
-  /** How the hits differ from the query; or why it cannot be searched. */
+  /** The difference between hits and query; or the reason why it cannot be searched. */
   readonly note: string;
 }

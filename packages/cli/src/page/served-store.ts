@@ -15,7 +15,7 @@ import type { Answer, PageRequest, SendEvent } from "./server.js";
 import { sessionListPage } from "./session-list.js";
 import type { StepOptions } from "./step-writer.js";
 
-/** What a server shows of a store. */
+/** The part of a store that a server shows. */
 export interface ServedStoreOptions extends Omit<StepOptions, "masks"> {
   /** Only this session and its subagents; undefined: all, with a list of them. */
   readonly only: Session | undefined;

@@ -33,7 +33,7 @@ export type Answer =
 interface PageServerOptions {
   /** 0: the one of `name` if it is free, else any other. */
   readonly port: number;
-  /** What the server shows. The port follows from it, so that what a browser keeps for an address (the theme, what was read) is found again. */
+  /** Names the content of the server. The port follows from it, so that what a browser keeps for an address (the theme, what was read) is found again. */
   readonly name?: string;
   /** The server ends after this time without a request; 0: never. */
   readonly idleMs: number;

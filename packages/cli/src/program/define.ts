@@ -36,7 +36,7 @@ export interface CommandDefinition {
 
 const DEFINITIONS = new WeakMap<Commander, CommandDefinition>();
 
-/** What a command was defined with; undefined for `bough` itself, `help` and hidden commands. */
+/** The definition of a command; undefined for `bough` itself, `help` and hidden commands. */
 export function definitionOf(command: Commander): CommandDefinition | undefined {
   return DEFINITIONS.get(command);
 }

@@ -3,7 +3,7 @@ import { toSessionSeq } from "@bough/session-core/engine";
 import * as z from "zod";
 import { RemoteProtocolError } from "../errors.js";
 
-// What two processes of Bough say to each other over stdin and stdout of `bough copy --serve`: one JSON text a line. The server begins
+// The messages of two processes of Bough over stdin and stdout of `bough copy --serve`: one JSON text a line. The server begins
 // with a greeting that names the versions of the protocol that it speaks; the client then opens a store and asks, many questions at once;
 // each answer has the number of its question. Docs: docs/two-laptops.md.
 
@@ -13,7 +13,7 @@ export const PROTOCOLS = { oldest: 1, newest: 1 } as const;
 /** The longest line, in bytes: that of an entry of the largest size. */
 export const MOST_LINE_BYTES = 384 * 1024 * 1024;
 
-/** What a shell may print before the server greets, in bytes: a welcome, the output of a `.bashrc`. */
+/** The most bytes that a shell may print before the server greets: a welcome, the output of a `.bashrc`. */
 const MOST_BANNER_BYTES = 256 * 1024;
 
 const GREETING = "bough-copy-serve ";

@@ -115,7 +115,7 @@ function endChild(child: ChildProcessWithoutNullStreams): void {
   child.kill();
 }
 
-/** How ssh ended. */
+/** The end of ssh. */
 interface End {
   readonly code: number | null;
   readonly failure: NodeJS.ErrnoException | undefined;

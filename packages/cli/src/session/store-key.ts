@@ -103,7 +103,7 @@ async function askTwice({ askSecret }: KeyPlace): Promise<string> {
   return first;
 }
 
-/** How often the user may type a key until one fits. */
+/** The most attempts to type a key. */
 const ATTEMPTS = 3;
 
 /**

@@ -292,7 +292,7 @@ function submitWhileBusy(next: ShellModel, before: ShellModel, name: SlashName, 
   return withoutEffects({ ...before, notice: { text: `/${name} has to wait. ${whatRuns(before)}`, isError: false } });
 }
 
-/** What runs, for the user. Esc stops a reply and other work; a command runs to its end. */
+/** The running work, for the user. Esc stops a reply and other work; a command runs to its end. */
 function whatRuns({ reply, work }: ShellModel): string {
   if (reply !== null) return "A reply is in progress. Esc stops it.";
   return work === null ? "The last line is still being carried out." : `The shell is ${work.text}. Esc stops it.`;

@@ -77,7 +77,7 @@ export class LineReader {
     return answer;
   }
 
-  /** What comes next, such as the prompt of the shell, starts on a line of its own. */
+  /** The next output, such as the prompt of the shell, starts on a line of its own. */
   #interrupt(): void {
     this.#source.output.write("\n");
     this.#source.onInterrupt();

@@ -14,7 +14,7 @@ export interface ProgramCall {
   readonly needsKeys?: boolean;
 }
 
-/** How a program is started: what `spawn` takes. */
+/** The arguments of `spawn` that start a program. */
 export interface Start {
   readonly command: string;
   readonly args: readonly string[];
@@ -26,7 +26,7 @@ export interface Start {
 const OF_CMD = /[()\][%!^"`<>&|;, *?]/g;
 
 /**
- * How to start a program of PATH. On Windows a `.cmd` or `.bat`, as npm installs commands, is started by cmd.exe: Node refuses to start it
+ * The start of a program of PATH. On Windows a `.cmd` or `.bat`, as npm installs commands, is started by cmd.exe: Node refuses to start it
  * without a shell. Every character reaches the program as it is: cmd.exe reads the line once, and the batch file that passes it on once more.
  */
 export function startOf({ env }: Pick<Io, "env">, program: string, args: readonly string[]): Start {

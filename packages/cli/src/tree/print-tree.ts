@@ -152,7 +152,7 @@ function* shortenRun(layout: Layout, from: number, length: number): Generator<Vi
   yield* layout.window(from + length - RUN_ENDS, RUN_ENDS, Folds.none);
 }
 
-/** What the lines of a tree are drawn from. */
+/** The data that the lines of a tree are drawn from. */
 interface Drawing {
   readonly rows: readonly OutlineRow[];
   readonly labels: ReadonlyMap<string, string>;

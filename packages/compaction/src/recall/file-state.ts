@@ -82,7 +82,7 @@ function selectFile(operations: readonly FileOperation[], path: string) {
   return { name: own, touching: operations.filter((operation) => same.includes(operation.path)), others: [] };
 }
 
-/** What the replays of a file, and of those that were moved to its name, have in common. */
+/** State that the replays of a file share with those of files that were moved to its name. */
 interface SharedPath {
   /** The operations of the path on any file. */
   readonly operations: readonly FileOperation[];

@@ -85,7 +85,7 @@ export interface IndexedFile extends SessionFile {
   readonly open: OpenRecords;
   /** The number of the session that the file is of, in contrast to agents inside it. */
   readonly home: number;
-  /** What an earlier reading saved, if this one continues it. */
+  /** The state that an earlier reading saved, if this one continues it. */
   readonly saved: SavedTranscript | undefined;
   /** The end of the complete lines; undefined: it is not known. */
   readonly end: IndexState | undefined;

@@ -17,7 +17,7 @@ const MOST_CALLS = 300;
 const MOST_TITLES = 100;
 
 /**
- * What a later reading of a transcript needs of the part that was read: its last records, with numbers from 0, and the ids of all. A
+ * The state that a later reading of a transcript needs of the part that was read: its last records, with numbers from 0, and the ids of all. A
  * record that refers to another one is found by `seen`; then the transcript is read from its start.
  */
 export interface SavedTranscript {

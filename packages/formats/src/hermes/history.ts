@@ -13,7 +13,7 @@ export function toMs(seconds: unknown): number | undefined {
 }
 
 /**
- * What a row and its copies have in common: a hash. A compression in the same session writes the messages that it keeps again, in
+ * A hash that a row has in common with its copies. A compression in the same session writes the messages that it keeps again, in
  * front of its summary and behind it, with the times that they had. Into one of them it may put the summary.
  */
 export function keyOf(row: JsonObject): string {

@@ -12,7 +12,7 @@ import {
 /** A text, or blocks. */
 export type Content = ReturnType<typeof toMediaContent>;
 
-/** What lists of parts begin with in newer versions. */
+/** The beginning of lists of parts in newer versions. */
 const JSON_PREFIX = "\0json:";
 
 /** A row of `messages` with this content. `names`: gets the names of the tools that it calls, by the ids of the calls. */

@@ -303,7 +303,7 @@ function keptBefore(
 const READ = /^Called the Read tool with the following input: (\{.*\})$/;
 const NOT_READ = /^Read tool failed to read /;
 
-/** What opencode read because the user mentioned it: it says so in injected texts, a failure in the text behind. */
+/** The files that opencode read because the user mentioned them, as calls: it says so in injected texts, a failure in the text behind. */
 function mentionedReads(texts: readonly string[]): readonly JsonObject[] {
   return texts.flatMap((text, at) => {
     const input = NOT_READ.test(texts[at + 1] ?? "") ? undefined : parseJsonObject(READ.exec(text)?.[1] ?? "");

@@ -127,7 +127,7 @@ export interface FileFilter {
   readonly skipped?: RegExp | undefined;
   /** The neighbouring files and folders that also belong to the sessions of a file. */
   readonly beside?: ((path: string) => readonly string[]) | undefined;
-  /** What a file of many sessions says of those of a file. */
+  /** The part of a file of many sessions about those of a file. */
   readonly noteOf?: ((path: string, folders: SourceFolders) => string | undefined) | undefined;
   /** A folder at or above the path. Default: the path. */
   readonly root?: string | undefined;

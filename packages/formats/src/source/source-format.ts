@@ -53,7 +53,7 @@ export interface SourceAgent {
   readonly skipped?: RegExp | undefined;
   /** Neighbouring files and folders that also belong to the sessions of this file. A sync stats each of them; they may be missing. */
   beside?(path: string): readonly string[];
-  /** What a file of many sessions says of those of this file, such as a title: when it changes, a sync reads this file. undefined: nothing. */
+  /** The part of a file of many sessions about those of this file, such as a title: when it changes, a sync reads this file. undefined: nothing. */
   noteOf?(path: string, folders: SourceFolders): string | undefined;
   /** The command that continues a session; undefined: the program continues one only from its own list of sessions. */
   readonly resume?: SourceResume;

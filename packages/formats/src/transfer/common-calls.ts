@@ -19,7 +19,7 @@ interface CommonEdit {
   readonly all: boolean;
 }
 
-/** What calls of tools do that most agents have, and their arguments without the names that one of them gives them. */
+/** Calls of the tools that most agents have: the kind of each, and its arguments without the names that one agent gives them. */
 interface CommonActions {
   /** `offset`: the first line, from 1. */
   readonly read: { readonly path: string; readonly offset?: number | undefined; readonly limit?: number | undefined };

@@ -104,7 +104,7 @@ interface ImportMeans {
   readonly choices?: ImportChoices | undefined;
 }
 
-/** What an import knows of a session, beside its records. */
+/** The facts that an import has of a session beside its records. */
 interface AboutSession {
   readonly path: string;
   readonly format: SourceFormat;

@@ -4,7 +4,7 @@ import type { EntryId } from "../ids/ids.js";
 import type { StoredOperation } from "../tools/file-operations.js";
 
 /**
- * How an entry changes the state of its path: it sets the model, the thinking level or the system message of what follows, or it refers to an
+ * The change that an entry makes to the state of its path: it sets the model, the thinking level or the system message of what follows, or it refers to an
  * entry.
  */
 export type PathEffect =
@@ -46,7 +46,7 @@ export interface PreparedEntry {
   readonly derived: DerivedEntry | undefined;
 }
 
-/** What follows from the payload and the record of an entry. */
+/** The columns that follow from the payload and the record of an entry. */
 export interface DerivedEntry {
   /** See entry/origins.ts. undefined: it has no copies, or the record names the entry of which it is one. */
   readonly origin: string | undefined;

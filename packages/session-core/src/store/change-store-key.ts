@@ -14,7 +14,7 @@ export interface KeyChangeOptions {
 /** The result of a change of a key. */
 export interface ChangedKey {
   /**
-   * How many other names (hard links) the file had. They keep the old file, with the old key or without one. 0: nobody can open the old file any
+   * The number of other names (hard links) that the file had. They keep the old file, with the old key or without one. 0: nobody can open the old file any
    * more; unless the store was unlocked, it was overwritten with zeros.
    */
   readonly otherNames: number;

@@ -115,7 +115,7 @@ async function sessionsToCopy(place: CopyPlace, given: readonly SessionId[] | un
   return [...found];
 }
 
-/** How many sessions are compared with one question to another process. */
+/** The number of sessions that one question to another process compares. */
 const COMPARED_AT_ONCE = 200;
 
 /** Finds out which sessions both places have with the same state, many with one question to the other process. */

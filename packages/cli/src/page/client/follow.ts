@@ -6,7 +6,7 @@ import { lengthOf, type Windows } from "./windows.js";
 /** A reader this near to the end sees what arrives. */
 const NEAR_END = 160;
 
-/** What a page does when entries arrive, beside showing them. */
+/** The actions of a page when entries arrive, beside showing them. */
 interface FollowParts {
   readonly goToEnd: () => Promise<void>;
   /** Scrolls to the end; the focus stays where it is. */

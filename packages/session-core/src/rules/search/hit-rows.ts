@@ -24,7 +24,7 @@ export interface EntryHitRow {
 /** The snippet of a search without snippets. */
 export const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
 
-/** What a search knows of an entry that it found. `label`: it has words of the query. */
+/** The facts that a search has of an entry that it found. `label`: it has words of the query. */
 export interface EntryMatch {
   readonly score?: number | undefined;
   readonly label?: string | undefined;

@@ -43,7 +43,7 @@ const B = 0.75;
 const USUAL_WORDS = 100;
 const NEIGHBORS = 0.7;
 const SURROUNDINGS = 2;
-/** How far before and after an entry others count, in entries of its path. */
+/** The distance up to which entries before and after an entry count, in entries of its path. */
 export const REACH = 10;
 const HALF_SURROUNDED = 3;
 const CLOSENESS = 1;

@@ -47,7 +47,7 @@ export async function searchQuestion(reader: Reader, request: SearchRequest, ter
 /** An entry of the scan, and where its words are. */
 type Scanned = QuestionPlaces & { readonly seq: EntrySeq };
 
-/** What was read for a question, apart from the index. */
+/** Rows that were read for a question, apart from the index. */
 interface FoundPlaces {
   readonly scanned: readonly Scanned[];
   readonly labels: readonly AskedLabel[];
@@ -59,7 +59,7 @@ interface Answers {
   readonly labels: readonly AskedLabel[];
 }
 
-/** What the index has for a question. */
+/** The rows of the index for a question. */
 interface Indexed {
   /** Of each word of the question, then of each mistake. */
   readonly words: readonly IndexedWord[];
@@ -259,7 +259,7 @@ class QuestionSearch {
   }
 }
 
-/** How often entries have the word of a column. */
+/** The number of times that entries have the word of a column. */
 function countPlaces(entries: ReadonlyMap<number, QuestionPlaces["places"]>, at: number): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const [seq, places] of entries) if (places[at]?.length) counts.set(seq, places[at].length);

@@ -34,7 +34,7 @@ export interface IndexedWord {
   readonly having: number;
   /** It is too common to be read. */
   readonly isSkipped: boolean;
-  /** How often the entries that are searched have it, by row number; at most `MOST_PLACES`. */
+  /** The number of times that the searched entries have it, by row number; at most `MOST_PLACES`. */
   readonly counts: ReadonlyMap<number, number>;
   /** Its places in some entries, by row number. */
   readonly placesIn: (seqs: ReadonlySet<number>) => ReadonlyMap<number, readonly number[]>;

@@ -86,7 +86,7 @@ class Search {
     });
   }
 
-  /** What follows is searched without the entries whose labels match. */
+  /** Finds the entries whose labels match; the search behind it leaves them out. */
   #findLabelled(connection: Connection): Labelled {
     const labelled = findLabelled(connection, readLabels(connection, this.#request), this.#matching, this.#request);
     if (labelled.seqs.length > 0) this.#request = { ...this.#request, exceptSeqs: labelled.seqs };
