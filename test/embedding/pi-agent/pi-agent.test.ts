@@ -234,6 +234,18 @@ describe("an agent that is kept", () => {
     expect(reply?.role === "assistant" && reply.content.map(({ type }) => type)).toEqual(sent);
   });
 
+  test("judges signed thinking by the model that the application's prepareRequest names", async () => {
+    const own = scriptedAgent([thinks("One."), says("Two.")], {}, "claude-opus-5-5");
+    const { model } = own.agent.state;
+    own.agent.state.model = { ...model, id: "claude-opus-4-5" };
+    own.agent.prepareRequest = () => ({ model });
+    await keepAgent(own.agent, session);
+    await own.agent.prompt("First?");
+    await own.agent.prompt("Second?");
+    const reply = own.requests[1]?.messages.find(({ role }) => role === "assistant");
+    expect(reply?.role === "assistant" && reply.content.map(({ type }) => type)).toEqual(["thinking", "text"]);
+  });
+
   test("becomes a branch if another writer moved the leaf", async () => {
     const { agent } = scriptedAgent([says("One."), says("Two.")]);
     await keepAgent(agent, session);

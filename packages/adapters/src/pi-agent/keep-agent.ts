@@ -161,8 +161,8 @@ class AgentKeeper<M extends { readonly role: string }> {
       continuePrompt: null,
     };
     const wish = prepared.continuePrompt === null ? [] : this.#messages([{ role: "user", content: prepared.continuePrompt, timestamp: 0 }]);
-    const model = { provider: request.model.provider, modelId: request.model.id };
-    const sent = leaveOutThinking(prepared.context, { model });
+    const { provider, id: modelId } = { ...request.model, ...(isObject(changes.model) ? changes.model : {}) };
+    const sent = leaveOutThinking(prepared.context, { model: { provider, modelId } });
     const messages = [...request.context.messages.filter(isSystem), ...this.#toPi(sent), ...wish];
     return { ...changes, context: { ...request.context, ...(isObject(changes.context) ? changes.context : {}), messages } };
   }
