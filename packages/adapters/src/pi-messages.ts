@@ -1,5 +1,5 @@
 // Messages of pi-agent-core, of every version: Bough's messages have the same form, with fewer required members.
-import type { EntryInput, Message } from "@bough/session-core";
+import type { ContentBlock, EntryInput, Message } from "@bough/session-core";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 
 /** `customType` of a message that Bough's schema does not accept; `details.message` holds it unchanged. */
@@ -15,9 +15,14 @@ export const NO_USAGE = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
 
-/** The entry of a message. One that an application defined, or with blocks that are not pi's, is kept whole in a custom message. */
+/**
+ * The entry of a message. One that an application defined, or with blocks that Bough does not accept, is kept whole in a custom message;
+ * but of a result each such block, because its call would have no result.
+ */
 export function toMessagePayload(message: object): EntryInput {
   if (isBoughMessage(message)) return { type: "message", message };
+  const result = resultWithKeptBlocks(message);
+  if (result !== undefined) return { type: "message", message: result };
   const content = "content" in message && typeof message.content === "string" ? message.content : "";
   return { type: "custom_message", customType: OTHER_MESSAGE, content, details: { message } };
 }
@@ -31,6 +36,25 @@ const BLOCKS: Readonly<Record<string, ReadonlySet<unknown>>> = {
   system: new Set(["text"]),
 };
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Marks a foreign block whose `raw` is a block of a message of pi. */
+const OF_PI = "ofPi";
+
+function resultWithKeptBlocks(message: object): Message | undefined {
+  if (!isObject(message) || message.role !== "toolResult") return undefined;
+  const { toolCallId, content, isError } = message;
+  if (typeof toolCallId !== "string" || !Array.isArray(content)) return undefined;
+  const blocks = content.map((raw: unknown) => (isResultBlock(raw) ? raw : keptBlock(raw)));
+  return { ...message, role: "toolResult", toolCallId, isError: isError === true, content: blocks };
+}
+
+function isResultBlock(block: unknown): block is ContentBlock {
+  return isObject(block) && BLOCKS.toolResult?.has(block.type) === true && isWhole(block);
+}
+
+function keptBlock(raw: unknown): ContentBlock {
+  return { type: "foreign", originalType: typeOf(raw), raw, [OF_PI]: true };
+}
 
 function isBoughMessage(message: unknown): message is Message {
   if (!isObject(message) || typeof message.role !== "string") return false;
@@ -69,14 +93,18 @@ const REQUIRED: Readonly<Record<string, object>> = {
   custom: { display: true },
 };
 
-/** Blocks that pi does not know become texts that name their type: pi sends every other block as an image. */
+/** Blocks of pi come back as they were; others become texts that name their type: pi sends every other block as an image. */
 function withPiBlocks(message: Record<string, unknown>): Record<string, unknown> {
   const known = BLOCKS[String(message.role)];
   const { content } = message;
   if (known === undefined || !Array.isArray(content)) return message;
   const isKnown = (block: unknown) => isObject(block) && known.has(block.type);
   if (content.every(isKnown)) return message;
-  return { ...message, content: content.map((block) => (isKnown(block) ? block : { type: "text", text: `[${typeOf(block)}]` })) };
+  return { ...message, content: content.map((block) => (isKnown(block) ? block : piBlock(block))) };
+}
+
+function piBlock(block: unknown): unknown {
+  return isObject(block) && block[OF_PI] === true ? block.raw : { type: "text", text: `[${typeOf(block)}]` };
 }
 
 function typeOf(block: unknown): string {

@@ -59,6 +59,17 @@ describe("an agent that is kept", () => {
     expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
   });
 
+  test("sends what pi sends of a result with an image that the store would refuse, once for its call", async () => {
+    const content = [{ type: "image" as const, data: "AAAA\nBBBB", mimeType: "image/png" }];
+    const tool = { ...readTool, execute: async () => ({ content, details: undefined }) };
+    const alone = scriptedAgent(answers(), { initialState: { tools: [tool] } });
+    const kept = scriptedAgent(answers(), { initialState: { tools: [tool] } });
+    await keepAgent(kept.agent, session);
+    for (const question of QUESTIONS) for (const { agent } of [alone, kept]) await agent.prompt(question);
+    expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
+    expect((await session.fileOperations()).map(({ outcome }) => outcome)).toEqual(["done"]);
+  });
+
   test.each(["error", "aborted", "length"])("sends what pi sends after a reply that ended with %s", async (stopReason) => {
     const script = () => [{ ...reads("src/lexer.ts", "call-1"), stopReason, errorMessage: "overloaded" }, says("One."), says("Two.")];
     const alone = scriptedAgent(script());
