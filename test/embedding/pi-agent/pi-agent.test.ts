@@ -189,6 +189,27 @@ describe("an agent that is kept", () => {
     expect(texts(requests.at(-1))[0]).toBe("Be brief.");
   });
 
+  test("ends a compaction behind a run when it is aborted, and begins none behind an aborted run", async () => {
+    const long = "a line of the parser\n".repeat(1000);
+    const { agent } = scriptedAgent([says(long), says(long), says("Three.")]);
+    let asked = 0;
+    const summarizer = async () => {
+      asked += 1;
+      agent.abort();
+      return "Nobody waits for this.";
+    };
+    const compactor = createCompactor({ session, contextWindow: 12_000, summarizer });
+    await keepAgent(agent, session, { compactor });
+    await agent.prompt("First?");
+    await agent.prompt("Second?");
+    expect(asked).toBe(1);
+    expect(await shape()).toEqual(["user", "assistant", "user", "assistant"]);
+    agent.subscribe(({ type }) => void (type === "turn_start" && agent.abort()));
+    await agent.prompt("Third?");
+    await compactor.close();
+    expect(asked).toBe(1);
+  });
+
   test("leaves the application's own prepareRequest in force", async () => {
     const levels: unknown[] = [];
     const { agent } = scriptedAgent([says("One.")], { prepareRequest: () => ({ thinkingLevel: "high" as const }) });

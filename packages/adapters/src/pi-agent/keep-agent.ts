@@ -8,7 +8,7 @@ import { toMessagePayload, toPiMessage } from "../pi-messages.js";
 /** The members of an `Agent` that `keepAgent` uses; pi-agent-core 0.87.1 and later have them. `M`: its `AgentMessage`. */
 export interface PiAgent<M extends { readonly role: string }> {
   readonly state: { messages: M[] };
-  subscribe(listener: (event: { readonly type: string; readonly message?: M }) => Promise<void>): () => void;
+  subscribe(listener: (event: { readonly type: string; readonly message?: M }, signal: AbortSignal) => Promise<void>): () => void;
   prepareRequest?(request: PiRequest<M>, signal?: AbortSignal): unknown;
 }
 
@@ -25,8 +25,8 @@ export interface RequestCompactor {
     readonly toolTokens?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   }): Promise<{ readonly context: SessionContext; readonly continuePrompt: string | null }>;
-  /** Called at the end of each run. */
-  turnEnded(): Promise<unknown>;
+  /** Called at the end of each run that was not aborted. */
+  turnEnded(input: { readonly signal?: AbortSignal | undefined }): Promise<unknown>;
 }
 
 /** Options of `keepAgent`. */
@@ -122,7 +122,7 @@ class AgentKeeper<M extends { readonly role: string }> {
       const update = await own?.call(this.#agent, request, signal);
       return this.#unsubscribe === undefined ? update : this.#prepare(request, update, signal);
     };
-    this.#unsubscribe = this.#agent.subscribe((event) => this.#take(event));
+    this.#unsubscribe = this.#agent.subscribe((event, signal) => this.#take(event, signal));
   }
 
   detach(): void {
@@ -136,9 +136,19 @@ class AgentKeeper<M extends { readonly role: string }> {
   }
 
   /** pi waits for it, and ends the run with its error. */
-  async #take({ type, message }: { readonly type: string; readonly message?: M }): Promise<void> {
+  async #take({ type, message }: { readonly type: string; readonly message?: M }, signal: AbortSignal): Promise<void> {
     if (type === "message_end" && message !== undefined) await this.#queue.run(() => this.#store(message));
-    if (type === "agent_end") await this.#options.compactor?.turnEnded();
+    if (type === "agent_end") await this.#endTurn(signal);
+  }
+
+  /** An abort ends the compaction and not the run, which has its reply. */
+  async #endTurn(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await this.#options.compactor?.turnEnded({ signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 
   async #store(message: M): Promise<void> {
