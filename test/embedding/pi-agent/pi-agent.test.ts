@@ -70,6 +70,16 @@ describe("an agent that is kept", () => {
     expect((await session.fileOperations()).map(({ outcome }) => outcome)).toEqual(["done"]);
   });
 
+  test("stores what JSON has of the details of a result, which the model does not get", async () => {
+    const details = { at: new Date(0), share: Number.NaN, lines: 3 };
+    const tool = { ...readTool, execute: async () => ({ content: [{ type: "text" as const, text: "const tab = 8;" }], details }) };
+    const { agent } = scriptedAgent(answers(), { initialState: { tools: [tool] } });
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    const result = (await session.context()).messages.find(({ role }) => role === "toolResult");
+    expect(result).toMatchObject({ details: { at: "1970-01-01T00:00:00.000Z", share: null, lines: 3 } });
+  });
+
   test.each(["error", "aborted", "length"])("sends what pi sends after a reply that ended with %s", async (stopReason) => {
     const script = () => [{ ...reads("src/lexer.ts", "call-1"), stopReason, errorMessage: "overloaded" }, says("One."), says("Two.")];
     const alone = scriptedAgent(script());

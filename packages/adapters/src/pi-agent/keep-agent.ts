@@ -1,4 +1,12 @@
-import { type ContextMessage, type EntryInput, InvalidArgumentError, type Session, type SessionContext, textOf } from "@bough/session-core";
+import {
+  type ContextMessage,
+  type EntryInput,
+  InvalidArgumentError,
+  type Session,
+  type SessionContext,
+  textOf,
+  UnserializableValueError,
+} from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { SerialQueue } from "@bough/session-core/engine";
 import { isObject, leaveOutThinking, listToolCalls, promptContent } from "@bough/session-core/wire";
@@ -111,7 +119,7 @@ class AgentKeeper<M extends { readonly role: string }> {
     const system = given.filter(isSystem).flatMap(storedSystem);
     const isKnown = systemText(system.at(-1)) === context.system;
     const entries = [...(isKnown ? [] : system), ...messages.map(toMessagePayload)];
-    if (entries.length > 0) await this.#session.append(entries, { onConflict: "branch" });
+    if (entries.length > 0) await this.#append(entries);
     if (messages.length === 0) await this.reload();
     this.#attach();
   }
@@ -155,10 +163,20 @@ class AgentKeeper<M extends { readonly role: string }> {
     if (this.#failure !== undefined) throw this.#failure.error;
     const entries = isSystem(message) ? storedSystem(message) : [toMessagePayload(message)];
     try {
-      if (entries.length > 0) await this.#session.append(entries, { onConflict: "branch" });
+      if (entries.length > 0) await this.#append(entries);
     } catch (error) {
       this.#failure = { error };
       throw error;
+    }
+  }
+
+  /** Values that JSON does not have, such as a date in the details of a result, are stored as `JSON.stringify` writes them. */
+  async #append(entries: readonly EntryInput[]): Promise<void> {
+    try {
+      await this.#session.append(entries, { onConflict: "branch" });
+    } catch (error) {
+      if (!(error instanceof UnserializableValueError)) throw error;
+      await this.#session.append(JSON.parse(JSON.stringify(entries)), { onConflict: "branch" });
     }
   }
 
