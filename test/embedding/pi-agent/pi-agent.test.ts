@@ -308,6 +308,17 @@ describe("keepAgent", () => {
     expect(await shape()).toEqual(["user"]);
   });
 
+  test("refuses an agent that is kept, until it is detached", async () => {
+    const { agent } = scriptedAgent([says("One.")]);
+    const kept = await keepAgent(agent, session);
+    await expect(keepAgent(agent, session)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    kept.detach();
+    await keepAgent(agent, session);
+    kept.detach();
+    await agent.prompt("First?");
+    expect(await shape()).toEqual(["user", "assistant"]);
+  });
+
   test("names the version that fits for an agent that cannot prepare requests", async () => {
     const old = { state: { messages: [] }, subscribe: () => () => undefined, prompt: async () => undefined };
     await expect(keepAgent(old, session)).rejects.toMatchObject({ code: "FRAMEWORK_VERSION" });

@@ -74,7 +74,7 @@ const OPTIONS = rules.options({
  *
  * After a failed write nothing more is stored, and `agent.prompt` rejects with the error.
  *
- * @throws {InvalidArgumentError} the agent and the session both have messages.
+ * @throws {InvalidArgumentError} the agent is kept already, or it and the session both have messages.
  * @throws {FrameworkVersionError} the agent is of pi-agent-core before 0.87.1, which has no `prepareRequest`.
  * @example
  * await keepAgent(agent, session, { compactor: createCompactor({ session, contextWindow: 200_000 }) });
@@ -89,10 +89,20 @@ export async function keepAgent<M extends { readonly role: string }>(
   rules.checkArgument("session", session, SESSION);
   rules.checkArgument("options", options, OPTIONS);
   if (!("prepareRequest" in agent)) throw new FrameworkVersionError("@earendil-works/pi-agent-core", ">=0.87.1", "Agent.prepareRequest");
+  if (KEPT.has(agent)) throw new InvalidArgumentError("agent", "one that is not kept", "an agent that is kept already");
+  KEPT.add(agent);
   const keeper = new AgentKeeper(agent, session, options);
-  await keeper.start();
+  try {
+    await keeper.start();
+  } catch (error) {
+    KEPT.delete(agent);
+    throw error;
+  }
   return { reload: () => keeper.reload(), detach: () => keeper.detach() };
 }
+
+/** The agents that are kept: a second keeper would store each message again. */
+const KEPT = new WeakSet<object>();
 
 class AgentKeeper<M extends { readonly role: string }> {
   readonly #agent: PiAgent<M>;
@@ -134,7 +144,9 @@ class AgentKeeper<M extends { readonly role: string }> {
   }
 
   detach(): void {
-    this.#unsubscribe?.();
+    if (this.#unsubscribe === undefined) return;
+    KEPT.delete(this.#agent);
+    this.#unsubscribe();
     this.#unsubscribe = undefined;
   }
 
