@@ -183,9 +183,9 @@ export class Compactor {
     return (await readContextState(this.#engine, input)).use;
   }
 
-  /** Cancels a background run and writes token counts that are not in the store yet. The session stays open. */
+  /** Cancels what runs, as `abortCompaction` does, and writes token counts that are not in the store yet. The session stays open. */
   async close(): Promise<void> {
-    cancelBackground(this.#engine);
+    this.abortCompaction();
     await this.#engine.flush();
   }
 

@@ -236,4 +236,14 @@ describe("abortCompaction", () => {
     expect(compactor.abortCompaction()).toBe(true);
     expect(heard.events.at(-1)).toMatchObject({ type: "compactionComplete", background: true, success: false });
   });
+
+  test("is what close does, so that nobody waits for a model any more", async () => {
+    const { session } = await grown(turns(1, 10));
+    const { summarizer, asked } = heldModel();
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer });
+    const running = compactor.compact();
+    await asked;
+    await compactor.close();
+    expect(await running).toEqual({ kind: "cancelled", by: "signal" });
+  });
 });
