@@ -299,6 +299,29 @@ describe("an agent that is kept", () => {
   });
 });
 
+describe("another writer of the session", () => {
+  const fromElsewhere = async () => void (await (await store.openSession("tabs")).append(userMessage("From elsewhere.")));
+
+  test("does not come between a message of the agent and its request", async () => {
+    const { agent, requests } = scriptedAgent([says("One.")], { prepareRequest: fromElsewhere });
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    expect(texts(requests[0])).toEqual(["Be brief.", "First?"]);
+    expect(await shape()).toEqual(["user", "assistant"]);
+    expect((await store.openSession("tabs")).leafId).toBe(session.leafId);
+  });
+
+  test("is followed by a prompt after the host has read the leaf", async () => {
+    const { agent, requests } = scriptedAgent([says("One."), says("Two.")]);
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    await fromElsewhere();
+    await session.refresh();
+    await agent.prompt("Second?");
+    expect(texts(requests[1])).toEqual(["Be brief.", "First?", "One.", "From elsewhere.", "Second?"]);
+  });
+});
+
 describe("keepAgent", () => {
   test("refuses an agent and a session that both have messages", async () => {
     await session.append(userMessage("Stored."));

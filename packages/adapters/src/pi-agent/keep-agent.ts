@@ -196,6 +196,7 @@ class AgentKeeper<M extends { readonly role: string }> {
   async #prepare(request: PiRequest<M>, update: unknown, signal: AbortSignal | undefined) {
     const { compactor, toolTokens } = this.#options;
     const changes = isObject(update) ? update : {};
+    await this.#returnToLeaf();
     const prepared = (await compactor?.prepareRequest({ toolTokens, signal })) ?? {
       context: await this.#session.context(),
       continuePrompt: null,
@@ -205,6 +206,12 @@ class AgentKeeper<M extends { readonly role: string }> {
     const sent = leaveOutThinking(prepared.context, { model: { provider, modelId } });
     const messages = [...request.context.messages.filter(isSystem), ...this.#toPi(sent), ...wish];
     return { ...changes, context: { ...request.context, ...(isObject(changes.context) ? changes.context : {}), messages } };
+  }
+
+  /** The leaf of a store is where the last writer moved it; a request is of the path that its reply continues. */
+  async #returnToLeaf(): Promise<void> {
+    const to = this.#session.leafId;
+    if ((await this.#session.refresh()) !== to) await this.#session.write([{ kind: "moveLeaf", to }], { onConflict: "branch" });
   }
 
   #toPi(context: SessionContext): readonly M[] {
