@@ -89,6 +89,23 @@ describe("an agent that is kept", () => {
     expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
   });
 
+  test("announces a change of tools and of the prompt where pi announces it", async () => {
+    const grep = { ...readTool, name: "grep" };
+    const alone = scriptedAgent(answers());
+    const kept = scriptedAgent(answers());
+    await keepAgent(kept.agent, session);
+    for (const { agent } of [alone, kept]) {
+      await agent.prompt(QUESTIONS[0] ?? "");
+      agent.state.tools = [readTool, grep];
+      await agent.prompt([
+        { role: "system", content: "Be long.", timestamp: 1 },
+        { role: "user", content: QUESTIONS[1] ?? "", timestamp: 2 },
+      ]);
+    }
+    expect(kept.requests[2]?.messages.map(({ role }) => role).slice(-2)).toEqual(["system", "user"]);
+    expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
+  });
+
   test("goes on in another process with what was said", async () => {
     const alone = scriptedAgent(answers());
     for (const question of QUESTIONS) await alone.agent.prompt(question);

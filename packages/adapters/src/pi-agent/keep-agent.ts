@@ -1,5 +1,7 @@
 import {
+  type AppendedEntry,
   type ContextMessage,
+  type EntryId,
   type EntryInput,
   InvalidArgumentError,
   type Session,
@@ -111,6 +113,10 @@ class AgentKeeper<M extends { readonly role: string }> {
   readonly #queue = new SerialQueue();
   /** Contexts share their messages, which never change. */
   readonly #converted = new WeakMap<ContextMessage, M>();
+  /** The entry of the message that the agent was given behind a system message of its own. */
+  readonly #followers = new WeakMap<M, EntryId>();
+  /** System messages behind the last other message. */
+  readonly #unfollowed = new Set<M>();
   #failure: { readonly error: unknown } | undefined;
   #unsubscribe: (() => void) | undefined;
 
@@ -152,7 +158,7 @@ class AgentKeeper<M extends { readonly role: string }> {
 
   async reload(): Promise<void> {
     const context = await this.#session.context();
-    this.#agent.state.messages = [...this.#agent.state.messages.filter(isSystem), ...this.#toPi(context)];
+    this.#agent.state.messages = this.#toPi(context, this.#agent.state.messages.filter(isSystem));
   }
 
   /** pi waits for it, and ends the run with its error. */
@@ -175,20 +181,27 @@ class AgentKeeper<M extends { readonly role: string }> {
     if (this.#failure !== undefined) throw this.#failure.error;
     const entries = isSystem(message) ? storedSystem(message) : [toMessagePayload(message)];
     try {
-      if (entries.length > 0) await this.#append(entries);
+      const stored = entries.length > 0 ? await this.#append(entries) : undefined;
+      if (isSystem(message)) this.#unfollowed.add(message);
+      else if (stored !== undefined) this.#follow(stored.id);
     } catch (error) {
       this.#failure = { error };
       throw error;
     }
   }
 
+  #follow(id: EntryId): void {
+    for (const system of this.#unfollowed) this.#followers.set(system, id);
+    this.#unfollowed.clear();
+  }
+
   /** Values that JSON does not have, such as a date in the details of a result, are stored as `JSON.stringify` writes them. */
-  async #append(entries: readonly EntryInput[]): Promise<void> {
+  async #append(entries: readonly EntryInput[]): Promise<AppendedEntry> {
     try {
-      await this.#session.append(entries, { onConflict: "branch" });
+      return await this.#session.append(entries, { onConflict: "branch" });
     } catch (error) {
       if (!(error instanceof UnserializableValueError)) throw error;
-      await this.#session.append(JSON.parse(JSON.stringify(entries)), { onConflict: "branch" });
+      return await this.#session.append(JSON.parse(JSON.stringify(entries)), { onConflict: "branch" });
     }
   }
 
@@ -204,7 +217,7 @@ class AgentKeeper<M extends { readonly role: string }> {
     const wish = prepared.continuePrompt === null ? [] : this.#messages([{ role: "user", content: prepared.continuePrompt, timestamp: 0 }]);
     const { provider, id: modelId } = { ...request.model, ...(isObject(changes.model) ? changes.model : {}) };
     const sent = leaveOutThinking(prepared.context, { model: { provider, modelId } });
-    const messages = [...request.context.messages.filter(isSystem), ...this.#toPi(sent), ...wish];
+    const messages = [...this.#toPi(sent, request.context.messages.filter(isSystem)), ...wish];
     return { ...changes, context: { ...request.context, ...(isObject(changes.context) ? changes.context : {}), messages } };
   }
 
@@ -214,14 +227,32 @@ class AgentKeeper<M extends { readonly role: string }> {
     if ((await this.#session.refresh()) !== to) await this.#session.write([{ kind: "moveLeaf", to }], { onConflict: "branch" });
   }
 
-  #toPi(context: SessionContext): readonly M[] {
-    return withoutResultsOfFailed(context.messages).flatMap((message) => {
-      const known = this.#converted.get(message);
-      if (known !== undefined) return [known];
-      const [converted] = this.#messages([requestMessage(message)]);
-      if (converted !== undefined) this.#converted.set(message, converted);
-      return converted === undefined ? [] : [converted];
+  /** The messages of a context, with the agent's system messages where they stood: providers keep what precedes a change of tools in their caches. */
+  #toPi(context: SessionContext, system: readonly M[]): M[] {
+    const known = new Set(context.entries);
+    const failed = resultsOfFailed(context.messages);
+    const rest = [...system];
+    const sent = context.messages.flatMap((message, at) => {
+      const later = rest.findIndex((one) => !this.#isDue(one, context.entries[at], known));
+      const due = rest.splice(0, later === -1 ? rest.length : later);
+      return [...due, ...(failed.has(message) ? [] : this.#convert(message))];
     });
+    return [...sent, ...rest];
+  }
+
+  /** A system message is due before the message that followed it, and at the start where that one is not on the path, or not in the window. */
+  #isDue(system: M, id: EntryId | undefined, known: ReadonlySet<EntryId>): boolean {
+    const follower = this.#followers.get(system);
+    if (follower === undefined) return !this.#unfollowed.has(system);
+    return follower === id || !known.has(follower);
+  }
+
+  #convert(message: ContextMessage): readonly M[] {
+    const known = this.#converted.get(message);
+    if (known !== undefined) return [known];
+    const [converted] = this.#messages([requestMessage(message)]);
+    if (converted !== undefined) this.#converted.set(message, converted);
+    return converted === undefined ? [] : [converted];
   }
 
   #messages(values: readonly unknown[]): readonly M[] {
@@ -229,14 +260,18 @@ class AgentKeeper<M extends { readonly role: string }> {
   }
 }
 
-/** pi sends no reply that failed or was aborted (`transformMessages` of pi-ai 1.6.0), but the results of its calls, which providers then refuse. */
-function withoutResultsOfFailed(messages: readonly ContextMessage[]): readonly ContextMessage[] {
+/**
+ * The results of replies that failed or were aborted. pi sends no such reply (`transformMessages` of pi-ai 1.6.0), but the results of its calls,
+ * which providers then refuse.
+ */
+function resultsOfFailed(messages: readonly ContextMessage[]): ReadonlySet<ContextMessage> {
   let failed = new Set<string>();
-  return messages.filter((message) => {
+  const results = messages.filter((message) => {
     if (message.role === "assistant")
       failed = new Set(FAILED.test(message.stopReason ?? "") ? listToolCalls(message).map(({ id }) => id) : []);
-    return message.role !== "toolResult" || !failed.has(message.toolCallId);
+    return message.role === "toolResult" && failed.has(message.toolCallId);
   });
+  return new Set(results);
 }
 
 const FAILED = /^(?:error|aborted)$/;
