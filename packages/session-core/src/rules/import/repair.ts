@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EntryPayload } from "../../entry/entry.js";
 import { isObject, tryStringify } from "../../entry/json.js";
+import type { Message } from "../../entry/message.js";
 import { UnserializableValueError } from "../../errors/session-errors.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { Validate } from "../batch-writer.js";
@@ -63,14 +64,14 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
 
 /**
  * True if two payloads of one record have the same meaning: an earlier version of the reader may have stored the record without its
- * usage, with another list of the entries that a compaction keeps, with other members of the agent beside it, or a system message
- * without the text of its sections. The stored entry is not changed.
+ * usage, without the calls that the host made for it, with another list of the entries that a compaction keeps, with other members of
+ * the agent beside it, or a system message without the text of its sections. The stored entry is not changed.
  */
 export function saysTheSame(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "message" && before.message.role === "system") return isSamePrompt(before.message, after);
   if (before.type === "message" && after.type === "message") {
     const [one, other] = [usageOf(before.message), usageOf(after.message)];
-    return (isEmptyUsage(one) || isEmptyUsage(other)) && isDeepStrictEqual(withoutUsage(before.message), withoutUsage(after.message));
+    return (isEmptyUsage(one) || isEmptyUsage(other)) && isDeepStrictEqual(withoutAdded(before.message), withoutAdded(after.message));
   }
   return before.type === "compaction" && after.type === "compaction" && before.summary === after.summary;
 }
@@ -83,8 +84,10 @@ function isSamePrompt(before: object, after: EntryPayload): boolean {
   return isDeepStrictEqual(before, { ...after.message, content: "content" in before ? before.content : undefined });
 }
 
-function withoutUsage(message: object): object {
-  return Object.fromEntries(Object.entries(message).filter(([name, value]) => name !== "usage" && value !== undefined));
+/** The message without what a later version of a reader may add. */
+function withoutAdded(message: Message): object {
+  const added = message.role === "custom" ? "nestedCalls" : "usage";
+  return Object.fromEntries(Object.entries(message).filter(([name, value]) => name !== added && value !== undefined));
 }
 
 function usageOf(message: object): unknown {

@@ -50,6 +50,21 @@ describe("a record of a reader", () => {
     },
   );
 
+  test("stays one entry if an earlier version of the reader did not say which files the host read for it", async () => {
+    const store = await openedStore();
+    const message = { role: "custom" as const, customType: "mention", content: "one" };
+    const nestedCalls = { calls: [{ name: "Read", arguments: { file_path: "/app/a.ts" }, status: "ok" }] };
+    const imports = [message, { ...message, nestedCalls }, message].map((one) => () => {
+      const records: SourceRecord[] = [
+        { kind: "entry", line: 1, id: "e", parentId: null, createdAtMs: 5, payload: { type: "message", message: one } },
+      ];
+      return store.importSession({ header: { sessionId: "s", kind: "conversation" }, records: () => records }, { format: "x", path: "/x" });
+    });
+    expect((await imports[0]?.())?.outcome).toBe("created");
+    expect(await imports[1]?.()).toMatchObject({ sessionId: "s", outcome: "unchanged" });
+    expect(await imports[2]?.()).toMatchObject({ sessionId: "s", outcome: "unchanged" });
+  });
+
   test("that names an entry of its own session as its original is no copy", async () => {
     const { store, path } = await imported([
       entry("r", null, 0),
