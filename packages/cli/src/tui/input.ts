@@ -25,11 +25,20 @@ const MAX_UNFINISHED = 4_096;
  * and so is the text between two of them. The beginning of a sequence waits for its end.
  */
 export class SequenceSplitter {
-  #waiting = "";
+  /** The beginning of a sequence, in the pieces in which it came. */
+  #waiting: string[] = [];
+  #isPaste = false;
+  /** Its end, where the end of a paste may have begun. */
+  #tail = "";
 
   /** The sequences that `chunk` completes, in order. */
   push(chunk: string): string[] {
-    const input = this.#waiting + chunk;
+    this.#waiting.push(chunk);
+    const tail = this.#tail + chunk;
+    this.#tail = tail.slice(1 - PASTE_END.length);
+    // A terminal gives 4 kB at a time: the pieces of a long paste are joined and searched once.
+    if (this.#isPaste && !tail.includes(PASTE_END)) return [];
+    const input = this.flush();
     const sequences: string[] = [];
     let from = 0;
     while (from < input.length) {
@@ -38,8 +47,14 @@ export class SequenceSplitter {
       sequences.push(piece);
       from += piece.length;
     }
-    this.#waiting = input.slice(from);
+    this.#wait(input.slice(from));
     return sequences;
+  }
+
+  #wait(rest: string): void {
+    if (rest !== "") this.#waiting.push(rest);
+    this.#isPaste = rest.startsWith(PASTE_START);
+    this.#tail = rest.slice(1 - PASTE_END.length);
   }
 
   /**
@@ -47,14 +62,17 @@ export class SequenceSplitter {
    * mouse, whose end always follows.
    */
   get patienceMs(): number | undefined {
-    if (this.#waiting === "" || this.#waiting.startsWith(PASTE_START) || this.#waiting.startsWith(`${ESC}[<`)) return undefined;
-    return this.#waiting.length > 2 ? SEQUENCE_MS : KEY_MS;
+    const [waiting = ""] = this.#waiting;
+    if (waiting === "" || this.#isPaste || waiting.startsWith(`${ESC}[<`)) return undefined;
+    return waiting.length > 2 ? SEQUENCE_MS : KEY_MS;
   }
 
   /** The beginning of a sequence as it is: the key Escape, Alt and a bracket, or a sequence that was broken off. */
   flush(): string {
-    const waiting = this.#waiting;
-    this.#waiting = "";
+    const waiting = this.#waiting.join("");
+    this.#waiting = [];
+    this.#isPaste = false;
+    this.#tail = "";
     return waiting;
   }
 }
