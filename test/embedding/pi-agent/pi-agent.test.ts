@@ -106,6 +106,19 @@ describe("an agent that is kept", () => {
     expect(comparable(kept.requests)).toEqual(comparable(alone.requests));
   });
 
+  test("stores the whole prompt that is in force, with the sections of system messages and their later texts", async () => {
+    const base = { role: "system" as const, content: "Be brief.", sections: { rules: "No tabs." }, timestamp: 0 };
+    const { agent } = scriptedAgent([says("One."), says("Two.")], { initialState: { messages: [base] } });
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    expect((await session.context()).system).toBe(agent.state.systemPrompt);
+    await agent.prompt([
+      { role: "system", content: "Be long.", sections: { rules: null }, timestamp: 1 },
+      { role: "user", content: "Second?", timestamp: 2 },
+    ]);
+    expect((await session.context()).system).toBe("Be brief.\n\nBe long.");
+  });
+
   test("goes on in another process with what was said", async () => {
     const alone = scriptedAgent(answers());
     for (const question of QUESTIONS) await alone.agent.prompt(question);
@@ -360,7 +373,7 @@ describe("keepAgent", () => {
   });
 
   test("names the version that fits for an agent that cannot prepare requests", async () => {
-    const old = { state: { messages: [] }, subscribe: () => () => undefined, prompt: async () => undefined };
+    const old = { state: { messages: [], systemPrompt: "" }, subscribe: () => () => undefined, prompt: async () => undefined };
     await expect(keepAgent(old, session)).rejects.toMatchObject({ code: "FRAMEWORK_VERSION" });
   });
 

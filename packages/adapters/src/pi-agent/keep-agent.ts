@@ -6,7 +6,6 @@ import {
   InvalidArgumentError,
   type Session,
   type SessionContext,
-  textOf,
   UnserializableValueError,
 } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
@@ -17,7 +16,7 @@ import { toMessagePayload, toPiMessage } from "../pi-messages.js";
 
 /** The members of an `Agent` that `keepAgent` uses; pi-agent-core 0.87.1 and later have them. `M`: its `AgentMessage`. */
 export interface PiAgent<M extends { readonly role: string }> {
-  readonly state: { messages: M[] };
+  readonly state: { messages: M[]; readonly systemPrompt: string };
   subscribe(listener: (event: { readonly type: string; readonly message?: M }, signal: AbortSignal) => Promise<void>): () => void;
   prepareRequest?(request: PiRequest<M>, signal?: AbortSignal): unknown;
 }
@@ -70,7 +69,7 @@ const OPTIONS = rules.options({
  * has the context of the session, so that moves of the leaf, compactions and edits are in force for the next request. The agent goes on where
  * the session stands; an agent with messages starts an empty session with them. If another writer moved the leaf, the messages become a branch.
  *
- * System messages of the agent stay its own: those with a text are stored, and none is taken from the session. Messages of roles that an
+ * System messages of the agent stay its own: what they make of the prompt is stored, and none is taken from the session. Messages of roles that an
  * application defined come back unchanged. In requests, summaries, commands of the user and custom messages of Bough are messages of the user.
  * The agent's own `prepareRequest` stays in force but for the messages; `agent.reset()` does not change what is sent.
  *
@@ -113,6 +112,8 @@ class AgentKeeper<M extends { readonly role: string }> {
   readonly #queue = new SerialQueue();
   /** Contexts share their messages, which never change. */
   readonly #converted = new WeakMap<ContextMessage, M>();
+  /** The prompt that was stored last. */
+  #prompt = "";
   /** The entry of the message that the agent was given behind a system message of its own. */
   readonly #followers = new WeakMap<M, EntryId>();
   /** System messages behind the last other message. */
@@ -132,9 +133,14 @@ class AgentKeeper<M extends { readonly role: string }> {
     const messages = given.filter((message) => !isSystem(message));
     if (context.messages.length > 0 && messages.length > 0)
       throw new InvalidArgumentError("agent", "without messages, because the session has messages", `${messages.length} messages`);
-    const system = given.filter(isSystem).flatMap(storedSystem);
-    const isKnown = systemText(system.at(-1)) === context.system;
-    const entries = [...(isKnown ? [] : system), ...messages.map(toMessagePayload)];
+    this.#prompt = context.system ?? "";
+    const entries = [
+      ...given
+        .filter(isSystem)
+        .slice(-1)
+        .flatMap((message) => this.#promptEntry(message)),
+      ...messages.map(toMessagePayload),
+    ];
     if (entries.length > 0) await this.#append(entries);
     if (messages.length === 0) await this.reload();
     this.#attach();
@@ -179,7 +185,7 @@ class AgentKeeper<M extends { readonly role: string }> {
 
   async #store(message: M): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error;
-    const entries = isSystem(message) ? storedSystem(message) : [toMessagePayload(message)];
+    const entries = isSystem(message) ? this.#promptEntry(message) : [toMessagePayload(message)];
     try {
       const stored = entries.length > 0 ? await this.#append(entries) : undefined;
       if (isSystem(message)) this.#unfollowed.add(message);
@@ -188,6 +194,17 @@ class AgentKeeper<M extends { readonly role: string }> {
       this.#failure = { error };
       throw error;
     }
+  }
+
+  /**
+   * The entry of a system message, with the whole prompt that is in force with it: pi adds its text and sections to those before, and of Bough's
+   * the latest is in force. None if it leaves the prompt as it is, as one that only adds tools, or empty.
+   */
+  #promptEntry(message: M): readonly EntryInput[] {
+    const { systemPrompt } = this.#agent.state;
+    if (systemPrompt === "" || systemPrompt === this.#prompt) return [];
+    this.#prompt = systemPrompt;
+    return [{ type: "message", message: { ...message, role: "system", content: systemPrompt } }];
   }
 
   #follow(id: EntryId): void {
@@ -287,16 +304,4 @@ function requestMessage(message: ContextMessage): object | undefined {
 
 function isSystem(message: { readonly role: string }): boolean {
   return message.role === "system";
-}
-
-/** The entries of a system message: none if it has no text, as one that only adds tools. */
-function storedSystem(message: object): readonly EntryInput[] {
-  const entry = toMessagePayload(message);
-  return systemText(entry) === null ? [] : [entry];
-}
-
-/** The text of an entry of a system message; null: it has none. */
-function systemText(entry: EntryInput | undefined): string | null {
-  if (entry?.type !== "message" || entry.message.role !== "system") return null;
-  return textOf(entry.message.content ?? "") || null;
 }
