@@ -36,14 +36,49 @@ export type StepPart = ContentPart<ToolSet> | LaterPart;
 /** A part of a stream. */
 export type StreamPart = TextStreamPart<ToolSet> | LaterPart;
 
-// The members of a part of a known type are those of the SDK's own types; a part of another type is ignored where parts are told apart.
+const STEP_PARTS = new Set<string>([
+  "text",
+  "reasoning",
+  "source",
+  "file",
+  "tool-call",
+  "tool-result",
+  "tool-error",
+  "tool-approval-request",
+  "custom",
+  "reasoning-file",
+] satisfies StepPart["type"][]);
 
+/** True if this version knows the type of a part. The members of such parts are those of the SDK's own types. */
 export function isStepPart(part: { readonly type: string }): part is StepPart {
-  return part.type !== "";
+  return STEP_PARTS.has(part.type);
 }
 
+const STREAM_PARTS = new Set<string>([
+  "text-start",
+  "text-delta",
+  "text-end",
+  "reasoning-start",
+  "reasoning-delta",
+  "reasoning-end",
+  "source",
+  "file",
+  "tool-call",
+  "tool-result",
+  "tool-error",
+  "tool-output-denied",
+  "tool-approval-request",
+  "start-step",
+  "finish-step",
+  "abort",
+  "error",
+  "custom",
+  "reasoning-file",
+] satisfies StreamPart["type"][]);
+
+/** True if a part of a stream is recorded. */
 export function isStreamPart(part: AiSdkStreamPart): part is StreamPart {
-  return part.type !== "";
+  return STREAM_PARTS.has(part.type);
 }
 
 /**
