@@ -49,7 +49,11 @@ function resultWithKeptBlocks(message: object): Message | undefined {
 }
 
 function isResultBlock(block: unknown): block is ContentBlock {
-  return isObject(block) && BLOCKS.toolResult?.has(block.type) === true && isWhole(block);
+  return isAccepted(block, "toolResult");
+}
+
+function isAccepted(block: unknown, role: string): boolean {
+  return isObject(block) && BLOCKS[role]?.has(block.type) === true && isWhole(block);
 }
 
 function keptBlock(raw: unknown): ContentBlock {
@@ -60,10 +64,10 @@ function isBoughMessage(message: unknown): message is Message {
   if (!isObject(message) || typeof message.role !== "string") return false;
   if (message.role === "bashExecution") return typeof message.command === "string" && typeof message.output === "string";
   if (message.role === "custom" && typeof message.customType !== "string") return false;
-  const known = BLOCKS[message.role];
-  if (known === undefined) return false;
-  if (typeof message.content === "string") return message.role !== "assistant";
-  return Array.isArray(message.content) && message.content.every((block) => isObject(block) && known.has(block.type) && isWhole(block));
+  const { role, content } = message;
+  if (BLOCKS[role] === undefined) return false;
+  if (typeof content === "string") return role !== "assistant";
+  return Array.isArray(content) && content.every((block) => isAccepted(block, role));
 }
 
 function isWhole(block: Record<string, unknown>): boolean {
