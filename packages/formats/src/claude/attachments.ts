@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt, stringAt, toContentBlock, without } from "@bough/session-core/wire";
+import { programReads } from "../source/payloads.js";
 
 /** The custom type of a message with the content of an attachment. */
 export const ATTACHED = { customType: "claude.attachment", display: false };
@@ -57,9 +58,8 @@ function toRenderedBlocks(message: unknown): readonly JsonObject[] {
 export function attachedMessage(record: JsonObject): JsonObject {
   const { attachment } = record;
   const read = isObject(attachment) && attachment.type === "file" ? stringAt(attachment, "filename") : undefined;
-  const calls = [{ name: "Read", arguments: { file_path: read }, status: "ok" }];
-  const message = { role: "custom", ...ATTACHED, content: attachedBlocks(record) ?? [], details: attachment };
-  return read === undefined ? message : { ...message, nestedCalls: { calls } };
+  const reads = programReads(read === undefined ? [] : [{ file_path: read }]);
+  return { role: "custom", ...ATTACHED, content: attachedBlocks(record) ?? [], details: attachment, ...reads };
 }
 
 /** The members of a record of an attachment beside those that its message has: `rendered` is left out if the texts of the message say all of it. */

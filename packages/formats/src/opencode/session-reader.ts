@@ -2,7 +2,16 @@ import type { EntryId, SessionId } from "@bough/session-core";
 import { QUIET_MS, RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
-import { compactionPayload, foreignPayload, messagePayload, notePayload, textBlocks, userPayload, withOthers } from "../source/payloads.js";
+import {
+  compactionPayload,
+  foreignPayload,
+  messagePayload,
+  notePayload,
+  programReads,
+  textBlocks,
+  userPayload,
+  withOthers,
+} from "../source/payloads.js";
 import { CLEARED, endOf, isToolPart, modelOf, resultTime, toReplyBlock, toSteps, toToolResult, toUserBlock, usageOf } from "./payloads.js";
 import { titleOf } from "./session-header.js";
 import type { MessageStore, StoredRecord } from "./store.js";
@@ -129,9 +138,8 @@ export class SessionReader {
     if (content.length > 0) payloads.push(withOthers(userPayload(content), "opencode", without(message.value, PLACED)));
     if (injected.length > 0) {
       const texts = injected.flatMap(({ value }) => toUserBlock(value) ?? []);
-      const calls = mentionedReads(injected.map(({ value }) => stringAt(value, "text") ?? ""));
-      const nested = calls.length === 0 ? {} : { nestedCalls: { calls } };
-      payloads.push(messagePayload({ role: "custom", customType: "opencode.synthetic", content: texts, ...nested }));
+      const reads = programReads(mentionedReads(injected.map(({ value }) => stringAt(value, "text") ?? "")));
+      payloads.push(messagePayload({ role: "custom", customType: "opencode.synthetic", content: texts, ...reads }));
     }
     if (shown.length > 0)
       payloads.push(
@@ -303,10 +311,10 @@ function keptBefore(
 const READ = /^Called the Read tool with the following input: (\{.*\})$/;
 const NOT_READ = /^Read tool failed to read /;
 
-/** The files that opencode read because the user mentioned them, as calls: it says so in injected texts, a failure in the text behind. */
+/** The arguments with which opencode read the files that the user mentioned. It writes them, and a failure behind them, into injected texts. */
 function mentionedReads(texts: readonly string[]): readonly JsonObject[] {
   return texts.flatMap((text, at) => {
     const input = NOT_READ.test(texts[at + 1] ?? "") ? undefined : parseJsonObject(READ.exec(text)?.[1] ?? "");
-    return input === undefined ? [] : [{ name: "read", arguments: input, status: "ok" }];
+    return input === undefined ? [] : [input];
   });
 }

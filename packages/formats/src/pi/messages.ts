@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "@bough/session-core/wire";
+import { programReads } from "../source/payloads.js";
 import { SCRATCH, toAssistantContent, toContent } from "./blocks.js";
 import { removeFilled } from "./marks.js";
 
@@ -85,7 +86,7 @@ function toFileMention(message: JsonObject): JsonObject | undefined {
     customType: "fileMention",
     content: toContent(files.flatMap(toFileBlocks)),
     details: { files: files.map((file) => without(file, ["content", "image"])) },
-    nestedCalls: { calls: files.map(({ path }) => ({ name: "read", arguments: { path }, status: "ok" })) },
+    ...programReads(files.map(({ path }) => ({ path }))),
   };
 }
 

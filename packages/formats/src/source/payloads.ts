@@ -35,6 +35,14 @@ export function hiddenPayload(customType: string, content: Content, more: JsonOb
   return messagePayload({ role: "custom", customType, display: false, content, ...more });
 }
 
+/**
+ * The member of a message of a program that says which files the program read for it, such as those that the user mentioned: as calls of
+ * a tool with these arguments. Empty: there is none.
+ */
+export function programReads(inputs: readonly JsonObject[]): JsonObject {
+  return inputs.length === 0 ? {} : { nestedCalls: { calls: inputs.map((input) => ({ name: "read", arguments: input, status: "ok" })) } };
+}
+
 /** A record that is about the session and not in the context. */
 export function notePayload(customType: string, data: unknown): JsonObject {
   return { type: "custom", customType, data };

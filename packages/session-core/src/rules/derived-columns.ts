@@ -373,12 +373,8 @@ export function factsOf({ payload, payloadJson }: Pick<WritableEntry, "payload" 
     preview,
     isTyped: isTyped({ role, customType, preview }),
     usage: usageOf(payload),
-    operations: hasCalls(message) ? listOperations(message, context.fileTools) : [],
+    operations: message === undefined ? [] : listOperations(message, context.fileTools),
   };
-}
-
-function hasCalls(message: Message | undefined): message is Extract<Message, { role: "assistant" | "toolResult" | "custom" }> {
-  return message?.role === "assistant" || message?.role === "toolResult" || message?.role === "custom";
 }
 
 /** The facts of an entry. Those that another thread has derived are taken if it knew the directory and the host's tools. */

@@ -3,7 +3,7 @@ import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import { groupBy } from "../collections/group-by.js";
 import type { FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
-import type { AssistantMessage, CustomMessage, ToolResultMessage } from "../entry/message.js";
+import type { CustomMessage, Message, ToolResultMessage } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,
@@ -58,15 +58,14 @@ interface CallTouches {
   readonly touches: readonly FileTouch[];
 }
 
-/** A message whose calls may touch files. */
-type CallingMessage = AssistantMessage | ToolResultMessage | CustomMessage;
-
 /**
  * The file operations of a message: of the tool calls of a reply, and of the nested calls that a tool result or a message of the
  * host reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
  */
-function listFileTouches(message: CallingMessage, tools: FileTools): readonly CallTouches[] {
-  if (message.role !== "assistant") return listNestedTouches(message, tools);
+function listFileTouches(message: Message, tools: FileTools): readonly CallTouches[] {
+  if (message.role === "toolResult") return listNestedTouches(message, message.toolCallId, tools);
+  if (message.role === "custom") return listNestedTouches(message, "", tools);
+  if (message.role !== "assistant") return [];
   const found: CallTouches[] = [];
   for (const block of message.content) {
     const touches = block.type === "toolCall" ? listCallTouches(block, tools) : [];
@@ -145,9 +144,8 @@ function readNamedCall(value: unknown): readonly NamedCall[] {
 }
 
 // pi reports the calls that a tool made itself, each with its outcome. A message of the host has those that the host made for the user.
-function listNestedTouches(message: ToolResultMessage | CustomMessage, tools: FileTools): readonly CallTouches[] {
+function listNestedTouches(message: ToolResultMessage | CustomMessage, toolCallId: string, tools: FileTools): readonly CallTouches[] {
   const nested = message["nestedCalls"];
-  const toolCallId = message.role === "toolResult" ? message.toolCallId : "";
   const calls = isObject(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
   return calls.flatMap((call: unknown) => {
     const named = isObject(call) && call["status"] === "ok" ? readNamedCall(call) : [];
@@ -242,7 +240,7 @@ export interface StoredOperation {
 }
 
 /** The files that the tool calls of a message touch, in order. Messages of other roles have no calls. */
-export function listOperations(message: CallingMessage, tools: FileTools): readonly StoredOperation[] {
+export function listOperations(message: Message, tools: FileTools): readonly StoredOperation[] {
   const nested = message.role === "assistant" ? 0 : 1;
   return listFileTouches(message, tools).flatMap(({ toolCallId, touches }) =>
     touches.map(({ kind, path }) => ({ tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested })),
