@@ -373,7 +373,7 @@ export function factsOf({ payload, payloadJson }: Pick<WritableEntry, "payload" 
     preview,
     isTyped: isTyped({ role, customType, preview }),
     usage: usageOf(payload),
-    operations: message === undefined ? [] : listOperations(message, context.fileTools),
+    operations: message === undefined || message.role === "user" ? [] : listOperations(message, context.fileTools),
   };
 }
 

@@ -3,7 +3,7 @@ import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import { groupBy } from "../collections/group-by.js";
 import type { FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
-import type { CustomMessage, Message, ToolResultMessage } from "../entry/message.js";
+import type { CustomMessage, Message, ToolResultMessage, UserMessage } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,
@@ -62,7 +62,7 @@ interface CallTouches {
  * The file operations of a message: of the tool calls of a reply, and of the nested calls that a tool result or a message of the
  * host reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
  */
-function listFileTouches(message: Message, tools: FileTools): readonly CallTouches[] {
+function listFileTouches(message: Exclude<Message, UserMessage>, tools: FileTools): readonly CallTouches[] {
   if (message.role === "toolResult") return listNestedTouches(message, message.toolCallId, tools);
   if (message.role === "custom") return listNestedTouches(message, "", tools);
   if (message.role !== "assistant") return [];
@@ -239,8 +239,8 @@ export interface StoredOperation {
   readonly nested: 0 | 1;
 }
 
-/** The files that the tool calls of a message touch, in order. Messages of other roles have no calls. */
-export function listOperations(message: Message, tools: FileTools): readonly StoredOperation[] {
+/** The files that the tool calls of a message touch, in order. A message of the user has no calls. */
+export function listOperations(message: Exclude<Message, UserMessage>, tools: FileTools): readonly StoredOperation[] {
   const nested = message.role === "assistant" ? 0 : 1;
   return listFileTouches(message, tools).flatMap(({ toolCallId, touches }) =>
     touches.map(({ kind, path }) => ({ tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested })),
