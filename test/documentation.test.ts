@@ -170,6 +170,53 @@ describe("docs/compaction.md", () => {
   });
 });
 
+describe("docs/errors.md", () => {
+  const page = readFileSync(join(root, "docs/errors.md"), "utf8");
+
+  test("has the errors as their classes have them", async () => {
+    const { errorsPage } = (await import(join(root, ".ci/errors.mjs"))) as { errorsPage: () => string };
+    expect(page).toBe(errorsPage());
+  });
+
+  test("has every error that a host can import", () => {
+    const errors = [bough, formats, compaction].flatMap((library) =>
+      Object.entries(library).flatMap(([name, value]) =>
+        typeof value === "function" && value.prototype instanceof bough.BoughError ? [name] : [],
+      ),
+    );
+    expect(errors.length).toBeGreaterThan(50);
+    expect(errors.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
+  });
+
+  test("names only codes that there are", () => {
+    const [handled = "", all = ""] = page.split("## All errors");
+    const codes = new Set([...all.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code));
+    const named = [...handled.matchAll(/`([A-Z]+_[A-Z_]+)`/g)].map(([, code]) => code);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((code) => !codes.has(code))).toEqual([]);
+  });
+});
+
+test("the README of a library, or a page of the docs, names every function of its entry", () => {
+  const pages = ["docs", "docs/embedding", ...["session-core", "formats", "compaction", "adapters"].map((name) => `packages/${name}`)];
+  const texts = pages.flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => join(folder, file)),
+  );
+  const named = new Set(texts.flatMap((file) => readFileSync(join(root, file), "utf8").match(/\w+/g) ?? []));
+  const entries = readdirSync(join(root, "docs/api")).filter((report) =>
+    /^(?:session-core|formats|compaction|adapters-[\w-]+)\.api\.md$/.test(report),
+  );
+  const functions = entries.flatMap((report) =>
+    [...readFileSync(join(root, "docs/api", report), "utf8").matchAll(/^export (?:abstract )?(?:class|const|function) (\w+)/gm)].map(
+      ([, name]) => name ?? "",
+    ),
+  );
+  expect(functions.length).toBeGreaterThan(150);
+  expect(functions.filter((name) => !named.has(name))).toEqual([]);
+});
+
 describe("docs/regressions.md", () => {
   const page = readFileSync(join(root, "docs/regressions.md"), "utf8");
 
