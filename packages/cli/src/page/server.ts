@@ -1,13 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { BoughError } from "@bough/session-core";
 import { CommandError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { servedPolicy } from "./document.js";
-import { isOfAnotherUser } from "./peer.js";
 
 /** A request for something below the secret folder. */
 export interface PageRequest {
@@ -236,4 +237,43 @@ function describePortError(error: unknown, port: number): string {
   if (code === "EADDRINUSE") return `Port ${port} is in use. Name another one with --port, or omit it.`;
   if (code === "EACCES") return `Port ${port} is not allowed. Name one above 1023 with --port, or omit it.`;
   return `No server can listen on port ${port}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** The kernel's lists of connections, where it has them: Linux. */
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/**
+ * True if a connection over loopback comes from a process of another user of this machine. Root may read everything anyway. Where the
+ * system does not say whose a connection is, the secret in the address has to be enough, and this is false.
+ */
+async function isOfAnotherUser({ remotePort, localPort }: Pick<Socket, "remotePort" | "localPort">): Promise<boolean> {
+  const own = process.getuid?.();
+  if (own === undefined || remotePort === undefined || localPort === undefined) return false;
+  for (const table of TABLES) {
+    const owner = ownerIn(await readTable(table), remotePort, localPort);
+    if (owner !== undefined) return owner !== own && owner !== 0;
+  }
+  return false;
+}
+
+/** The user of the end of a connection that has the port `from`; undefined: the table does not have it. */
+export function ownerIn(table: string, from: number, to: number): number | undefined {
+  for (const line of table.split("\n").slice(1)) {
+    const [, local = "", remote = "", , , , , owner] = line.trim().split(/\s+/);
+    if (owner !== undefined && portIn(local) === from && portIn(remote) === to) return Number(owner);
+  }
+  return undefined;
+}
+
+/** The port of an address in the table, such as `0100007F:1F90`. */
+function portIn(address: string): number {
+  return Number.parseInt(address.slice(address.lastIndexOf(":") + 1), 16);
+}
+
+async function readTable(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return ""; // another system, or a container that hides it
+  }
 }

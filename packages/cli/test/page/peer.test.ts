@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ownerIn } from "../../src/page/peer.js";
+import { ownerIn } from "../../src/page/server.js";
 
 // As Linux writes /proc/net/tcp: a listening socket, and the two ends of a connection over loopback.
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

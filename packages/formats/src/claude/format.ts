@@ -1,19 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ImportProblem, SessionId } from "@bough/session-core";
-import type { ReadingPosition, SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import {
+  ReadFromStartError,
+  type ReadingPosition,
+  type SourceHeader,
+  type SourceRecord,
+  type SourceSession,
+} from "@bough/session-core/engine";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { applicationFolder, foldersBelow } from "../source/agent-folders.js";
 import { renamedFormat } from "../source/renamed-format.js";
 import { SourceFolders } from "../source/source-folders.js";
 import type { FileHead, SourceFormat } from "../source/source-format.js";
 import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
+import { Titles } from "./chains.js";
 import { linkedHeader, toAgentHeader, toConversationHeader } from "./headers.js";
-import { conversationId, projectFolder } from "./ids.js";
+import { agentIdOfFile, conversationId, projectFolder } from "./ids.js";
+import { type IndexedFile, indexFile, indexRest } from "./index-file.js";
 import { readRecords } from "./records.js";
-import { linkIn, withLink } from "./saved-transcript.js";
-import type { SessionFile } from "./session-file.js";
-import { Transcript } from "./transcript.js";
+import { linkIn, type SavedTranscript, savedIn, withLink } from "./saved-transcript.js";
+import type { ChainFacts, SessionFile } from "./session-file.js";
 
 /**
  * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or next to it.
@@ -166,4 +173,50 @@ function isSideRecord(record: JsonObject): boolean {
       return typeof record.sessionId === "string";
   }
   return false;
+}
+
+/** A transcript in a file, of which an earlier reading may have saved what a later one needs. It is read only when that is not enough. */
+class Transcript {
+  readonly path: string;
+  /** The number of the session that the file is of: 0 is the conversation, 1 that of an agent's file. */
+  readonly home: number;
+  /** Where an earlier reading ended; undefined: there was none, or it saved nothing. */
+  readonly earlier: ReadingPosition | undefined;
+  readonly #agent: string | undefined;
+  readonly #saved: SavedTranscript | undefined;
+  #whole: IndexedFile | undefined;
+
+  constructor(path: string, earlier: ReadingPosition | undefined) {
+    this.path = path;
+    this.#agent = agentIdOfFile(path);
+    this.home = this.#agent === undefined ? 0 : 1;
+    this.#saved = savedIn(earlier);
+    this.earlier = this.#saved && earlier;
+  }
+
+  /** True if all of the file was indexed, or has to be. */
+  get isWhole(): boolean {
+    return this.#saved === undefined || this.#whole !== undefined;
+  }
+
+  /** The index of all of the file. Reads it at the first call. */
+  get whole(): IndexedFile {
+    this.#whole ??= indexFile(this.path, this.#agent);
+    return this.#whole;
+  }
+
+  /** The index of the part after the earlier reading. @throws {ReadFromStartError} a record refers to one that was not saved. */
+  rest(): IndexedFile {
+    if (this.earlier === undefined || this.#saved === undefined) throw new ReadFromStartError();
+    return indexRest(this.path, this.#agent, this.earlier, this.#saved);
+  }
+
+  /** The facts of the sessions: of an earlier reading as long as they are enough. */
+  get chains(): readonly ChainFacts[] {
+    return this.isWhole ? this.whole.chains : (this.#saved?.chains ?? []);
+  }
+
+  get titles(): SessionFile["titles"] {
+    return this.isWhole ? this.whole.titles : new Titles(this.#saved?.titles).choose(() => false);
+  }
 }

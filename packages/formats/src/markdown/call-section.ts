@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import {
   type Arguments,
   type AttachmentPart,
@@ -7,12 +9,11 @@ import {
   type ImagePart,
   type ResultPart,
   shortenDetail,
+  type TextEdit,
   type Todo,
 } from "@bough/session-core/view";
-import { additions, editsDiff } from "./edit-diff.js";
-import { encodeAddress, readImage } from "./images.js";
 import { escapeHtml, escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
-import type { MarkdownWriter } from "./markdown-writer.js";
+import type { MarkdownImage, MarkdownWriter } from "./markdown-writer.js";
 
 /** The longest title of a call. */
 const TITLE_CHARS = 120;
@@ -169,4 +170,76 @@ function taskList(todos: readonly Todo[]): readonly string[] {
     return `- [${state === "done" ? "x" : " "}] ${state === "doing" ? `**${words}**` : words}`;
   });
   return lines.length === 0 ? [] : [lines.join("\n")];
+}
+
+// The first bytes of the types that browsers show. SVG is not among them, because it can contain programs.
+const TYPES: readonly (readonly [extension: string, isType: (bytes: Buffer) => boolean])[] = [
+  ["png", (bytes) => bytes.subarray(0, 8).equals(Buffer.from("\x89PNG\r\n\x1a\n", "latin1"))],
+  ["jpg", (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
+  ["gif", (bytes) => /^GIF8[79]a/.test(bytes.toString("latin1", 0, 6))],
+  ["webp", (bytes) => bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP"],
+  ["avif", (bytes) => /^ftypavi[fs]/.test(bytes.toString("latin1", 4, 12))],
+  ["bmp", (bytes) => bytes.toString("latin1", 0, 2) === "BM"],
+];
+
+/** An image by its base64; undefined: its first bytes are not those of a known type, whatever the session says of it. */
+function readImage(base64: string): MarkdownImage | undefined {
+  const bytes = Buffer.from(base64, "base64");
+  const extension = TYPES.find(([, isType]) => isType(bytes))?.[0];
+  if (extension === undefined) return undefined;
+  return { bytes, name: `${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}.${extension}` };
+}
+
+/** An address for the link of an image: nothing in it ends the link. */
+function encodeAddress(path: string): string {
+  return path
+    .split(/[\\/]/)
+    .map((part) => encodeURIComponent(part).replace(/[()]/g, (found) => (found === "(" ? "%28" : "%29")))
+    .join("/");
+}
+
+/** Unchanged lines shown on each side of a change. */
+const CONTEXT_LINES = 3;
+
+/**
+ * Returns the changes of a file as a diff without file names and line numbers, which a call does not have.
+ *
+ * @example
+ * editsDiff([{ before: "a\nb", after: "a\nc" }]); // " a\n-b\n+c"
+ */
+export function editsDiff(edits: readonly Pick<TextEdit, "before" | "after">[]): string {
+  return edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n");
+}
+
+/** The text of a new file as a diff. */
+export function additions(text: string): string {
+  return marked("+", linesOf(text)).join("\n");
+}
+
+function changeOf(old: string, now: string): string {
+  const before = linesOf(old);
+  const after = linesOf(now);
+  const head = common(before, after, (lines, at) => lines[at]);
+  const tail = common(before.slice(head), after.slice(head), (lines, at) => lines[lines.length - 1 - at]);
+  return [
+    ...marked(" ", before.slice(Math.max(0, head - CONTEXT_LINES), head)),
+    ...marked("-", before.slice(head, before.length - tail)),
+    ...marked("+", after.slice(head, after.length - tail)),
+    ...marked(" ", after.slice(after.length - tail, after.length - tail + CONTEXT_LINES)),
+  ].join("\n");
+}
+
+function common(a: readonly string[], b: readonly string[], pick: (lines: readonly string[], at: number) => string | undefined): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && pick(a, length) === pick(b, length)) length++;
+  return length;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r\n?|\n/);
+}
+
+function marked(mark: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `${mark}${line}`);
 }

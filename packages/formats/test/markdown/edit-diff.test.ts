@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { additions, editsDiff } from "../../src/markdown/edit-diff.js";
+import { additions, editsDiff } from "../../src/markdown/call-section.js";
 
 describe("edits as a diff", () => {
   test("show what changed with three lines around it", () => {
