@@ -108,6 +108,7 @@ const EXITS = {
       LEAF_NOT_FOUND: { meaning: "The session has no leaf with this name", hint: "List leaves with `bough show SESSION`." },
       NO_HOME: { meaning: "There is no home directory for the default store, the sessions of an agent, or the settings of a client" },
       NO_SESSION: { meaning: "No session was given, and there is no default session" },
+      NO_CONVERSATION: { meaning: "`import`: the file, or each session file of the folder, contains only a header or settings" },
       NO_SESSIONS_FOUND: { meaning: "`import`: the folder contains no session files", hint: `Supported are ${SUPPORTED_SOURCES}.` },
       SESSION_NOT_FOUND: { meaning: "No session has this id, prefix or title", hint: "List sessions with `bough sessions`." },
       SHARE_NOT_FOUND: {

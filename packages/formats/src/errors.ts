@@ -38,6 +38,18 @@ export class NoSessionsFoundError extends BoughError {
   }
 }
 
+/** The file is of a known format, or the folder has such files, but there is no conversation yet: only a header or settings. Nothing was imported. */
+export class NoConversationError extends BoughError {
+  readonly code = "NO_CONVERSATION";
+  readonly path: string;
+  readonly reason = "it contains no conversation yet, only a header or settings";
+
+  constructor(path: string) {
+    super(`${path} contains no conversation yet, only a header or settings.`);
+    this.path = path;
+  }
+}
+
 /** The content of the file is of no known format. Nothing was imported. */
 export class UnknownFormatError extends BoughError {
   readonly code = "UNKNOWN_FORMAT";

@@ -4,6 +4,7 @@ export type { RecordKind } from "./claude/record-kind.js";
 export type { BoundaryFacts, CallFacts, ChainFacts, IndexedRecord, IndexedRecords, NodeIndex, SessionFile } from "./claude/session-file.js";
 export { type ReadLines, type ReadOptions, type TranscriptName, TranscriptReader } from "./claude/transcript-reader.js";
 export {
+  NoConversationError,
   NoSessionsFoundError,
   SourceNotFoundError,
   SourceUnreadableError,

@@ -228,11 +228,22 @@ describe("bough import", () => {
     expect(err.split("\n").filter((line) => line.startsWith("bough: "))).toHaveLength(1);
   });
 
+  test("skips a file that has no conversation yet, one of several", async () => {
+    const here = world();
+    const good = piFile(here, "good.jsonl", message("aaaa1111", null, "Good"));
+    const { exit, out } = await here.run(["import", piFile(here, "draft.jsonl"), good, "--verbose"]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/skipped +.*draft\.jsonl: it contains no conversation yet/);
+    expect(out).toContain("1 session, 1 new entry");
+    expect(out).toContain("1 other file skipped.");
+  });
+
   test("creates no store for a name that was mistyped, also one of several, and changes no store for it", async () => {
     const here = world();
     mkdirSync(here.path("empty"));
     writeFileSync(here.path("notes.txt"), "hello\n");
-    for (const names of [["misssing"], ["empty"], ["notes.txt"], ["misssing", "empty"]]) {
+    piFile(here, "draft.jsonl");
+    for (const names of [["misssing"], ["empty"], ["notes.txt"], ["draft.jsonl"], ["misssing", "empty"]]) {
       const { exit } = await here.run(["import", ...names.map((name) => here.path(name))]);
       expect([names, exit === 0, existsSync(here.store)]).toEqual([names, false, false]);
     }

@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Store } from "@bough/session-core";
 import { CALLBACK, checkArgument, FILE, optional, options as optionsOf, type RulesOf, withMethods } from "@bough/session-core/arguments";
-import { NoSessionsFoundError, UnknownFormatError } from "../errors.js";
+import { NoConversationError, NoSessionsFoundError, UnknownFormatError } from "../errors.js";
 import { isAtOrBelow } from "../source/links.js";
 import { closeDetected } from "../source/source-database.js";
 import { type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import { agentsOf, ENVIRONMENT, foldersOf, processEnvironment } from "./agents.js";
 import { asSourceError, type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";
-import { detectFormat } from "./sessions-of-file.js";
+import { detectFormat, sessionsOfFile, skipEmpty } from "./sessions-of-file.js";
 
 const OPTIONS = optionsOf({
   onProgress: optional(CALLBACK),
@@ -31,6 +31,7 @@ const OPTIONS = optionsOf({
  * @throws {SourceNotFoundError | SourceUnreadableError} there is no file and no folder at `path`, or it cannot be read.
  * @throws {UnknownFormatError | UnknownFormatVersionError} the file is of an unknown format or version.
  * @throws {NoSessionsFoundError} the folder contains no session file.
+ * @throws {NoConversationError} the file, or each session file of the folder, contains no conversation.
  * @example
  * const { sessions } = await importPath(store, "sessions");
  */
@@ -42,9 +43,9 @@ export async function importPath(store: Store, path: string, options: ImportPath
 }
 
 /**
- * Throws unless an import of this path would find a file of a known format, or a file that it reports. Opens files until it finds one; writes nothing.
+ * Throws unless an import of this path would find a conversation, or a file that it reports. Reads files until it finds one; writes nothing.
  *
- * @throws {SourceNotFoundError | SourceUnreadableError | UnknownFormatError | NoSessionsFoundError} as `importPath`.
+ * @throws {SourceNotFoundError | SourceUnreadableError | UnknownFormatError | NoSessionsFoundError | NoConversationError} as `importPath`.
  * @example
  * await assertImportable("sessions"); // before a store is created for them
  */
@@ -53,9 +54,13 @@ export async function assertImportable(path: string): Promise<void> {
   const { FORMATS } = await import("../registry.js");
   const folders = new SourceFolders();
   const { files, unreadable, isFolder } = findSourceFiles(resolve(path), folders);
+  let isKnown = false;
   for (const file of files) {
     try {
-      if (detectFormat(file.path, FORMATS, folders) !== undefined) return;
+      const format = detectFormat(file.path, FORMATS, folders);
+      if (format === undefined) continue;
+      isKnown = true;
+      for (const session of sessionsOfFile(file.path, format, folders)) if (skipEmpty(session, format) !== undefined) return;
     } catch (error) {
       if (isFolder && asSourceError(error, file.path) !== undefined) return;
       throw error;
@@ -63,8 +68,9 @@ export async function assertImportable(path: string): Promise<void> {
       closeDetected(folders);
     }
   }
-  if (!isFolder) throw new UnknownFormatError(path, "its content matches none");
-  if (unreadable.length === 0) throw new NoSessionsFoundError(path, files.length);
+  if (unreadable.length > 0) return;
+  if (isKnown) throw new NoConversationError(path);
+  throw isFolder ? new NoSessionsFoundError(path, files.length) : new UnknownFormatError(path, "its content matches none");
 }
 
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
@@ -102,7 +108,6 @@ async function importFound(
     await run.finish();
   }
   const { sessions, failed } = run.report;
-  if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it contains no conversation");
-  if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
-  return run.report;
+  if (sessions.length > 0 || failed.length > 0) return run.report;
+  throw run.hasEmptyFiles ? new NoConversationError(path) : new NoSessionsFoundError(path, found.files.length);
 }

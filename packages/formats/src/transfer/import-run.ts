@@ -8,7 +8,7 @@ import {
   ValueTooLargeError,
 } from "@bough/session-core";
 import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
-import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import { NoConversationError, SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import type { SourceEnvironment } from "../source/agent-folders.js";
 import { readDocumentHead } from "../source/json-document.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
@@ -18,7 +18,7 @@ import { type FileFilter, type FoundFile, type FoundFiles, openUntil, type Sourc
 import type { SourceFormat } from "../source/source-format.js";
 import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
 import { SessionBatch } from "./session-batch.js";
-import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";
+import { detectFormat, sessionsOfFile, skipEmpty } from "./sessions-of-file.js";
 
 /** An imported session, and its file. */
 export interface ImportedFileSession extends ImportedSession {
@@ -46,7 +46,7 @@ const MOST_SKIPPED = 1000;
 export interface ImportReport {
   readonly sessions: readonly ImportedFileSession[];
   readonly failed: readonly FailedFile[];
-  /** The number of files in the folder that are of no known format. */
+  /** The number of files in the folder that are of no known format or contain no conversation. */
   readonly otherFiles: number;
   /** These files, at most 1,000 of them. */
   readonly skipped: readonly SkippedFile[];
@@ -123,6 +123,8 @@ export class ImportRun {
   readonly #startedPaths = new Set<string>();
   /** Files of agents that were imported with the file of their starter, and that file. */
   readonly #starterOf = new Map<string, string>();
+  /** The files of a known format that contain a conversation. */
+  readonly #withSessions = new Set<string>();
   readonly #listedIds = new Set<string>();
   readonly #waiting = new SessionBatch<AboutSession>();
   /** The files that were read while sessions waited. */
@@ -131,6 +133,7 @@ export class ImportRun {
   readonly #bytesTotal: number;
   #otherFiles: number;
   readonly #skipped: SkippedFile[];
+  #hasEmptyFiles = false;
   #filesDone = 0;
   #bytesDone = 0;
 
@@ -153,6 +156,11 @@ export class ImportRun {
 
   get report(): ImportReport {
     return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles, skipped: this.#skipped };
+  }
+
+  /** True if a file was skipped although it is of a known format. */
+  get hasEmptyFiles(): boolean {
+    return this.#hasEmptyFiles;
   }
 
   async importFile(file: FoundFile): Promise<void> {
@@ -218,15 +226,24 @@ export class ImportRun {
     const format = await this.#detect(file);
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
-      this.#otherFiles += 1;
-      if (this.#skipped.length < MOST_SKIPPED) this.#skipped.push({ path: file.path, reason: whyUnknown(file.path) });
+      this.#skip(file.path, whyUnknown(file.path));
       return null;
     }
     // A session is imported with its agents, so it comes before them: each file is then imported once.
     const starter = this.#byPath.get(format.starterOf?.(file.path, this.#means.folders) ?? "");
     if (starter !== undefined) await this.importFile(starter);
-    if (!this.#starterOf.has(file.path)) await this.#importSessions(file, format);
+    if (this.#starterOf.has(file.path)) return format.name;
+    await this.#importSessions(file, format);
+    if (!this.#withSessions.has(file.path)) {
+      this.#hasEmptyFiles = true;
+      this.#skip(file.path, new NoConversationError(file.path).reason);
+    }
     return format.name;
+  }
+
+  #skip(path: string, reason: string): void {
+    this.#otherFiles += 1;
+    if (this.#skipped.length < MOST_SKIPPED) this.#skipped.push({ path, reason });
   }
 
   /** The format of a file. The thread that reads a database also copies it. */
@@ -311,10 +328,13 @@ export class ImportRun {
     await this.#whileHeld(this.#byPath.get(path), () => this.#importSession(file, format, session));
   }
 
-  async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
-    const path = session.path ?? file.path;
-    const sync = await this.#means.choices?.choose(session, path);
-    if (this.#means.choices !== undefined && sync === undefined) return;
+  async #importSession(file: FoundFile, format: SourceFormat, found: SourceSession): Promise<void> {
+    const path = found.path ?? file.path;
+    const sync = await this.#means.choices?.choose(found, path);
+    const isUnchanged = this.#means.choices !== undefined && sync === undefined;
+    const session = isUnchanged || sync?.known !== undefined ? found : skipEmpty(found, format);
+    if (session !== undefined) this.#withSessions.add(file.path);
+    if (session === undefined || isUnchanged) return;
     const onRecords = (records: number) => this.#progress(file, records);
     const writtenAtMs = Math.trunc(file.writtenAtMs);
     const heldUntil = (end: OpenEnd) =>

@@ -1,4 +1,4 @@
-import type { ReadingPosition, SourceSession } from "@bough/session-core/engine";
+import type { ReadingPosition, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { readHeadOnce } from "../source/json-lines.js";
 import type { SourceFolders } from "../source/source-folders.js";
@@ -19,9 +19,78 @@ export function* sessionsOfFile(
   earlier?: (path: string) => ReadingPosition | undefined,
 ): Generator<SourceSession, void, void> {
   // A file of ours says itself what it is, and brings back sessions of empty messages too.
-  const isOwn = format.name === "bough";
+  const isOwn = isOurs(format);
   for (const session of format.sessions(path, folders, reads, earlier))
     yield isOwn ? session : withEmptyCheck(session, session.path ?? path);
+}
+
+/**
+ * The session; undefined: it has no conversation yet, only a header or settings, and no problem. It is read up to the first other record, from which
+ * the first call of `records` continues. A file of ours brings back sessions without entries too.
+ */
+export function skipEmpty(session: SourceSession, format: SourceFormat): SourceSession | undefined {
+  if (isOurs(format)) return session;
+  const records = session.records()[Symbol.iterator]();
+  const settings: SourceRecord[] = [];
+  for (let next = records.next(); next.done !== true; next = records.next()) {
+    settings.push(next.value);
+    if (!isSetting(next.value)) return continued(session, settings, records);
+  }
+  return undefined;
+}
+
+function continued(session: SourceSession, read: readonly SourceRecord[], rest: Iterator<SourceRecord>): SourceSession {
+  const { header, path, position } = session;
+  let isFirst = true;
+  return {
+    header,
+    path,
+    get revision() {
+      return session.revision;
+    },
+    records(from) {
+      if (from !== undefined || !isFirst) return session.records(from);
+      isFirst = false;
+      return chain(read, rest);
+    },
+    ...(position === undefined ? {} : { position: () => session.position?.() }),
+  };
+}
+
+function* chain(read: readonly SourceRecord[], rest: Iterator<SourceRecord>): Generator<SourceRecord> {
+  try {
+    yield* read;
+    for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value;
+  } finally {
+    rest.return?.();
+  }
+}
+
+/** True for a record of which a session without others has nothing to show. */
+function isSetting(record: SourceRecord): boolean {
+  switch (record.kind) {
+    case "entry":
+      return isSettingsPayload(record.payload);
+    case "problem":
+    case "open":
+      return false;
+    case "label":
+    case "leaf":
+    case "merged":
+    case "title":
+    case "value":
+      return true;
+  }
+}
+
+function isSettingsPayload(payload: unknown): boolean {
+  if (!isObject(payload)) return false;
+  const { type, message } = payload;
+  return type === "model_change" || type === "thinking_level_change" || (isObject(message) && message.role === "system");
+}
+
+function isOurs({ name }: SourceFormat): boolean {
+  return name === "bough";
 }
 
 /** The session, with a problem at the end of a first reading if it has messages and none of them has any content. */

@@ -191,7 +191,7 @@ describe("a rollout that is exported", () => {
     const text = fc.string({ minLength: 1 }).filter((value) => !value.startsWith("<") && !/^\s|^#/.test(value));
     const turn = fc.record({ prompt: text, answer: text, calls: fc.array(text, { maxLength: 3 }), outputs: text });
     await fc.assert(
-      fc.asyncProperty(fc.array(turn, { maxLength: 4 }), async (turns) => {
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
         const entries = turns.flatMap(({ prompt, answer, calls, outputs }, at) => [
           user(prompt),
           ...(calls.length === 0 ? [] : [reply(calls.map((_, nth) => toolCall(`call_${at}_${nth}`)))]),

@@ -151,10 +151,9 @@ test.each([
   async (kind, sessions) => {
     const folder = tempFolder();
     closedDatabase(folder, kind);
-    writeFileSync(
-      join(folder, "pi.jsonl"),
-      `${JSON.stringify({ type: "session", version: 3, id: "pi", timestamp: "2025-01-01T00:00:00Z" })}\n`,
-    );
+    const [timestamp, message] = ["2025-01-01T00:00:00Z", { role: "user", content: "Hi", timestamp: 1 }];
+    const records = [{ type: "session", version: 3, id: "pi", timestamp }, { type: "message", id: "u", parentId: null, timestamp, message }];
+    writeFileSync(join(folder, "pi.jsonl"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     const [store, copies, { made }] = [await openedStore(), copiesLeft(), counted()];
     const report = await importPath(store, folder);
     expect([report.failed, report.sessions.filter(({ format }) => format !== "pi").length]).toEqual([[], sessions]);

@@ -3,10 +3,13 @@ import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { treeNames } from "../../../../session-core/test/world/grow.js";
 import { findingsOf, openedStore, tempFolder } from "../../../../session-core/test/world/stores.js";
-import { importPath } from "../../../src/transfer/import-path.js";
+import { assertImportable, importPath } from "../../../src/transfer/import-path.js";
 import { fileOf } from "../../world/sources.js";
 
 const header = (id: string) => ({ type: "bough-session", version: 1, id, createdAtMs: 1 });
+/** Records of a file of pi: its header, and the entries given. */
+const ofPi = (...entries: readonly object[]) => [{ type: "session", version: 3, id: "pi", timestamp: PI_TIME, cwd: "/p" }, ...entries];
+const PI_TIME = "2026-01-01T00:00:00.000Z";
 const said = (id: string, parentId: string | null, text = id) => ({
   type: "entry",
   id,
@@ -173,6 +176,29 @@ describe("importing a folder", () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "readme.md"), "# no session");
     await expect(importPath(await openedStore(), folder)).rejects.toMatchObject({ code: "NO_SESSIONS_FOUND", looked: 1 });
+  });
+
+  test.each(["a file", "a folder"])("%s without a conversation makes no session, and says why", async (which) => {
+    const folder = tempFolder();
+    const model = { type: "model_change", id: "m", parentId: null, timestamp: PI_TIME, provider: "p", modelId: "m" };
+    const path = fileOf(ofPi(model, { type: "session_info", id: "i", parentId: "m", timestamp: PI_TIME, name: "Draft" }), "draft.jsonl", folder);
+    const store = await openedStore();
+    await expect(importPath(store, which === "a file" ? path : folder)).rejects.toMatchObject({ code: "NO_CONVERSATION" });
+    await expect(assertImportable(path)).rejects.toMatchObject({ code: "NO_CONVERSATION" });
+    expect((await store.listSessions({ empty: true })).items).toEqual([]);
+  });
+
+  test.each([true, "always"] as const)("skips files without a conversation until they have one (threads: %s)", async (threads) => {
+    const folder = tempFolder();
+    fileOf([header("good"), said("a", null)], "good.jsonl", folder);
+    const path = fileOf(ofPi(), "draft.jsonl", folder);
+    const store = await openedStore();
+    const { sessions, skipped, otherFiles } = await importPath(store, folder, { threads });
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(["good"]);
+    expect([otherFiles, skipped]).toEqual([1, [{ path, reason: "it contains no conversation yet, only a header or settings" }]]);
+    const message = { role: "user", content: "Hello", timestamp: 1 };
+    fileOf(ofPi({ type: "message", id: "u", parentId: null, timestamp: PI_TIME, message }), "draft.jsonl", folder);
+    expect((await importPath(store, folder, { threads })).sessions.map(({ outcome }) => outcome)).toEqual(["created", "unchanged"]);
   });
 
   test("tells how far it is, in files and bytes, to the end", async () => {

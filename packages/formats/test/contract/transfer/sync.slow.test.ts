@@ -103,6 +103,15 @@ describe("a sync", () => {
     expect(await findingsOf(store)).toEqual([]);
   });
 
+  test("makes no session of a file until it has a conversation", async () => {
+    const [home, store] = [new Home(), await openedStore()];
+    home.write("s.jsonl", lines(HEADER));
+    expect(await home.syncOne(store)).toEqual({ counts: "1 1 0 0", sessions: [], failed: [] });
+    expect(await home.syncOne(store)).toEqual({ counts: "1 0 0 0", ...NOTHING });
+    home.append("s.jsonl", lines(piLine("u1", null), piLine("a1", "u1")));
+    expect(await home.syncOne(store)).toEqual({ counts: "1 0 1 0", sessions: ["s created 2 0"], failed: [] });
+  });
+
   test("reads no file that did not change", async () => {
     const [home, store] = [new Home(), await openedStore()];
     for (const id of ["a", "b"]) home.write(`${id}.jsonl`, piFile({ ...HEADER, id }, "u1 a1"));
