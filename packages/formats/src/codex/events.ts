@@ -3,10 +3,12 @@ import { type JsonObject, objectAt } from "@bough/session-core/wire";
 /** The treatment of events by their types. An event of another type is kept as a foreign entry. */
 const EVENTS = kindsByType([
   // They repeat items, or mark a step of the program that leaves no trace: merged.
-  ["mirror", ["user_message", "agent_message", "agent_message_delta", "raw_response_item", "item_started", "session_configured"]],
+  ["mirror", ["user_message", "agent_message_delta", "raw_response_item", "item_started", "session_configured"]],
   ["mirror", ["agent_reasoning", "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_section_break"]],
   ["mirror", ["task_started", "turn_started", "context_compacted", "exec_command_begin", "exec_command_output_delta"]],
   ["mirror", ["mcp_tool_call_begin", "patch_apply_begin", "web_search_begin", "image_generation_begin"]],
+  // They repeat a reply, and show that it was said to the user: a summary is not.
+  ["shown", ["agent_message"]],
   // They have more facts of a call: added to the details of its result. Without the call they are kept as foreign entries.
   ["call", ["exec_command_end", "mcp_tool_call_end", "patch_apply_end", "view_image_tool_call", "image_generation_end"]],
   ["call", ["dynamic_tool_call_request", "dynamic_tool_call_response", "collab_agent_spawn_end", "collab_agent_interaction_end"]],
@@ -22,7 +24,8 @@ const EVENTS = kindsByType([
 
 /** The content that `item_completed` events repeat: items, or facts of a call. Other items, such as plans, occur only in them. */
 const COMPLETED = kindsByType([
-  ["mirror", ["UserMessage", "AgentMessage", "Reasoning", "ContextCompaction"]],
+  ["mirror", ["UserMessage", "Reasoning", "ContextCompaction"]],
+  ["shown", ["AgentMessage"]],
   ["call", ["CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "ImageView"]],
 ]);
 

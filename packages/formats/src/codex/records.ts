@@ -227,6 +227,8 @@ export class RolloutReader {
     switch (eventKind(event)) {
       case "mirror":
         return;
+      case "shown":
+        return this.#request?.open.show();
       case "call":
         if (this.#request?.open.addEvent(event) !== true) yield* this.#follow(line, toForeign(line));
         return;

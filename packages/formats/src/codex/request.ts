@@ -54,6 +54,7 @@ export class OpenRequest {
   #usage: JsonObject | undefined;
   /** True if its usage was written after its items. */
   #isCounted = false;
+  #isShown = false;
   /** The line of its last output. */
   #outputLine: number | undefined;
 
@@ -122,6 +123,11 @@ export class OpenRequest {
     this.#outputLine = place.line;
   }
 
+  /** The reply was said to the user, so it is not the summary of a compaction: Codex shows none. */
+  show(): void {
+    this.#isShown = true;
+  }
+
   /** Sets the usage. Returns false if the request has one: then this is that of the next request, whose items come after their usage. */
   setUsage(usage: JsonObject): boolean {
     this.#isCounted = true;
@@ -145,8 +151,9 @@ export class OpenRequest {
     return this.#place;
   }
 
-  /** The items of its reply if that is only this text, and thoughts before it. */
+  /** The items of its reply if that is only this text, and thoughts before it, and it was not said to the user. */
   replyOf(text: string): { readonly items: readonly JsonObject[]; readonly usage: JsonObject | undefined } | undefined {
+    if (this.#isShown) return undefined;
     const others = this.#blocks.filter(({ type }) => type !== "thinking");
     const isText =
       others.every(({ type }) => type === "text") &&

@@ -106,6 +106,13 @@ describe("the context after a compaction of Codex", () => {
   });
 });
 
+test("a reply to the user with the text of the summary below it stays a reply, in a rollout and after an import of the rollout", async () => {
+  const { session } = await grow("u1 a1");
+  await session.append({ type: "compaction", summary: "a1", firstKeptEntryId: null });
+  const back = await importedFrom((await collected(exportCodex(session))).map((piece) => piece.trim()));
+  expect((await collected(back.walk())).map(({ type }) => type)).toEqual(["message", "message", "compaction"]);
+});
+
 test("a compaction that kept the end of a conversation keeps it in a rollout and after an import of the rollout", async () => {
   const { session } = await grow("u1 a1 u2 a2 u3 a3");
   const third = (await collected(session.walk())).at(3);
