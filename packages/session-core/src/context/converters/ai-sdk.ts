@@ -187,7 +187,7 @@ function toReasoning(part: ProjectedThinking, isAnthropic: boolean): readonly Ai
     return [{ type: "reasoning", text: part.redacted ? "" : part.thinking, providerOptions }];
   }
   if (options !== undefined) return [{ type: "reasoning", text: part.thinking, providerOptions: options }];
-  return part.redacted || part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking.toWellFormed() }];
+  return part.redacted || part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking }];
 }
 
 function toResultPart(result: ProjectedResult): AiSdkToolResultPart {

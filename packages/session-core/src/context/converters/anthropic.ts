@@ -74,6 +74,8 @@ export function toAnthropic(context: SessionContext, options: ThinkingOptions = 
   const messages: AnthropicMessage[] = ensureUserFirst(
     mergeSameRole(joined.map((message) => (message === kept ? message : removeUnpairedServerTools(message)))),
   );
+  const last = messages.at(-1);
+  if (last?.role === "assistant") trimLastText(last.content);
   return system === undefined ? { messages } : { system, messages };
 }
 
@@ -106,8 +108,13 @@ function isContinued({ responseId, isPaused }: ProjectedReply, next: ProjectedMe
  */
 function endReply(content: AnthropicAssistantBlock[], next: ProjectedMessage | undefined): void {
   while (isThinking(content.at(-1))) content.pop();
+  if (next?.role !== "user") trimLastText(content);
+}
+
+/** Removes the white space at the end of a reply: the API rejects it at the end of a request. */
+function trimLastText(content: AnthropicAssistantBlock[]): void {
   const last = content.at(-1);
-  if (next?.role !== "user" && last?.type === "text") content[content.length - 1] = { ...last, text: last.text.trimEnd() };
+  if (last?.type === "text") content[content.length - 1] = { ...last, text: last.text.trimEnd() };
 }
 
 function mergeSameRole(messages: readonly AnthropicMessage[]): AnthropicMessage[] {

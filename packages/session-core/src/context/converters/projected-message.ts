@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../entry/json.js";
+import { isObject, type JsonObject, without } from "../../entry/json.js";
 import type { AssistantBlock, ContentBlock, FileBlock, ImageBlock, TextBlock, ThinkingBlock } from "../../entry/message.js";
 import type { NativeCompaction } from "../../entry/native-compaction.js";
 import { isProviderOptions, type ProviderOptions } from "../../entry/provider-options.js";
@@ -41,7 +41,7 @@ export interface ProjectedFile extends PartOptions {
   readonly description: string;
 }
 
-/** Thinking of a model. `signature` is opaque; with one, `thinking` is unchanged. `redacted`: the provider hid the text. */
+/** Thinking of a model. `thinking` has no lone surrogate. `signature` is opaque; with one, `thinking` is unchanged. `redacted`: the provider hid the text. */
 export interface ProjectedThinking extends PartOptions {
   readonly type: "thinking";
   readonly thinking: string;
@@ -162,15 +162,21 @@ export function projectText(text: string): readonly ProjectedText[] {
 }
 
 function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
-  const { thinking, thinkingSignature, redacted = false } = block;
-  const signature = thinkingSignature === "" ? undefined : thinkingSignature;
-  const options = optionsOf(block);
-  const isOpaque = signature !== undefined || options.providerOptions !== undefined;
-  if (thinking.trim() === "" && !isOpaque) return [];
-  // Thinking that a provider signed, or finds by an id, is sent unchanged.
-  return [
-    { type: "thinking", thinking: isOpaque ? thinking : thinking.toWellFormed(), signature, redacted, ...options, ...apiMembersOf(block) },
-  ];
+  const { thinkingSignature, redacted = false } = block;
+  const thinking = block.thinking.toWellFormed();
+  // The text of a signature is sent unchanged or without it. One with a lone surrogate is not what the model signed, and no provider takes it.
+  const isSigned = (redacted || thinking === block.thinking) && thinkingSignature?.isWellFormed() !== false;
+  const signature = isSigned && thinkingSignature !== "" ? thinkingSignature : undefined;
+  const options = isSigned ? optionsOf(block) : withoutSignatures(optionsOf(block));
+  if (thinking.trim() === "" && signature === undefined && options.providerOptions === undefined) return [];
+  return [{ type: "thinking", thinking, signature, redacted, ...options, ...apiMembersOf(block) }];
+}
+
+// OpenAI's ids and encrypted reasoning stay: an item that follows its reasoning is rejected without it.
+function withoutSignatures({ providerOptions = {} }: PartOptions): PartOptions {
+  const left = Object.entries(providerOptions).map(([provider, options]) => [provider, without(options, ["signature"])] as const);
+  const kept = left.filter(([, options]) => Object.keys(options).length > 0);
+  return kept.length === 0 ? {} : { providerOptions: Object.fromEntries(kept) };
 }
 
 // The four types that OpenAI, Anthropic and Google all accept. With another one, this and every later request fails.

@@ -6,7 +6,7 @@ import { createCallIdMapper } from "../../../src/context/converters/sanitize.js"
 import type { AssistantBlock } from "../../../src/entry/message.js";
 import { anyContext, assistant, call, contextOf, countCalls, foreign, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
-const signed: AssistantBlock = { type: "thinking", thinking: "hm\ud800", thinkingSignature: "c2ln+/=" };
+const signed: AssistantBlock = { type: "thinking", thinking: "hm ", thinkingSignature: "c2ln+/=" };
 const pixel = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } };
 
 function messagesOf(...given: Parameters<typeof contextOf>[0]): AnthropicMessage[] {
@@ -47,7 +47,18 @@ describe("a context as an Anthropic request", () => {
 
   test("keeps signed thinking of Anthropic's models byte for byte", () => {
     const [, reply] = messagesOf(user("a"), assistant([signed, text("b")]));
-    expect(reply?.content[0]).toEqual({ type: "thinking", thinking: "hm\ud800", signature: "c2ln+/=" });
+    expect(reply?.content[0]).toEqual({ type: "thinking", thinking: "hm ", signature: "c2ln+/=" });
+  });
+
+  test("leaves out signed thinking with a lone surrogate: the API takes neither it nor another text", () => {
+    const [torn, options] = ["hm\ud800", { anthropic: { signature: "c2ln" } }];
+    const blocks: AssistantBlock[] = [
+      { type: "thinking", thinking: torn, thinkingSignature: "c2ln" },
+      { type: "thinking", thinking: torn, providerOptions: options },
+      { type: "thinking", thinking: torn, thinkingSignature: "ZGF0YQ==", redacted: true },
+      text("b"),
+    ];
+    expect(messagesOf(user("a"), assistant(blocks))[1]?.content).toEqual([{ type: "redacted_thinking", data: "ZGF0YQ==" }, text("b")]);
   });
 
   test("gives redacted thinking back as such", () => {
@@ -149,7 +160,10 @@ describe("a context as an Anthropic request", () => {
   });
 
   test("ends without white space when it ends with the assistant", () => {
-    expect(messagesOf(user("a"), assistant([text("b \n")])).at(-1)).toEqual({ role: "assistant", content: [text("b")] });
+    const use = foreign({ type: "server_tool_use", id: "srv1", name: "web_search", input: {} });
+    const before = [assistant([text("b \n")])];
+    for (const behind of [[], [assistant([image()])], [assistant([signed])], [assistant([use])], [assistant([])]])
+      expect(messagesOf(user("a"), ...before, ...behind).at(-1)).toEqual({ role: "assistant", content: [text("b")] });
   });
 
   test("is a request the API takes, for any context", () => {
@@ -160,8 +174,10 @@ describe("a context as an Anthropic request", () => {
         expect(pairedCalls(messages)).toBe(countCalls(context));
         for (const block of messages.flatMap((message): AnthropicMessage["content"][number][] => message.content)) {
           if (block.type === "text") expect(String(block["text"]).trim()).not.toBe("");
-          if (block.type !== "thinking") expect(textsIn(block).every((one) => one.isWellFormed())).toBe(true);
+          expect(textsIn(block).every((one) => one.isWellFormed())).toBe(true);
         }
+        const end = messages.at(-1)?.content.at(-1);
+        if (messages.at(-1)?.role === "assistant" && end?.type === "text") expect(String(end["text"])).toMatch(/\S$/);
       }),
     );
   });
