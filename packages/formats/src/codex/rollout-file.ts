@@ -77,13 +77,18 @@ export function toForeign({ type, payload, raw }: RolloutLine): JsonObject {
 
 /** True if Codex writes such a line: an envelope with a known type, or the data of a session of an early version. */
 export function isRolloutRecord(raw: JsonObject): boolean {
-  if (typeof raw.timestamp !== "string") return false;
+  if (!isTime(raw.timestamp)) return false;
   return (LINE_TYPES.has(raw.type) && objectAt(raw, "payload") !== undefined) || isBareMeta(raw);
+}
+
+/** Programs that write Codex's format may write times as numbers. */
+function isTime(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
 }
 
 function isBareMeta(raw: JsonObject): boolean {
   const { type, id, timestamp, instructions } = raw;
-  return type === undefined && typeof id === "string" && typeof timestamp === "string" && instructions !== undefined;
+  return type === undefined && typeof id === "string" && isTime(timestamp) && instructions !== undefined;
 }
 
 /** The place of the messages of a file. `events`: it has no items with messages, so those of the interface are read. */

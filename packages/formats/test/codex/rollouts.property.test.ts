@@ -16,6 +16,13 @@ describe("a rollout", () => {
     expect(codexFormat.detects(headOf([{ id: THREAD, thread_name: "Parser", updated_at: "2026-01-01T00:00:00Z" }]))).toBe(false);
   });
 
+  test("may have its times as milliseconds since 1970", () => {
+    const lines = EVERYTHING.map((line) => ({ ...line, timestamp: Date.parse(String(line["timestamp"])) }));
+    expect(codexFormat.detects(headOf(lines.slice(0, 2)))).toBe(true);
+    const timesOf = (given: readonly object[]) => entriesIn(recordsOf(given)).map(({ createdAtMs }) => createdAtMs);
+    expect(timesOf(lines)).toEqual(timesOf(EVERYTHING));
+  });
+
   test("becomes the entries that docs/formats/codex.md names", () => {
     expect(payloadsOf(EVERYTHING)).toMatchSnapshot();
   });
