@@ -99,3 +99,19 @@ test.each(TRIED)("an entry that another thread has prepared %s is stored as one 
   });
   expect(prepared).toEqual(await unpreparedState());
 });
+
+test("what follows from a directory that is not the session's is derived again: paths in previews are those in the session's", async () => {
+  const call = { type: "toolCall", id: "c", name: "read", arguments: { path: "/home/ada/app/src/parser.ts" } };
+  const records = [entry("call", { type: "message", message: { role: "assistant", content: [call] } })];
+  const previews = async (change: (record: SourceRecord) => SourceRecord) => {
+    const store = await openedStore();
+    const session = await store.createSession({ id: "s", cwd: "/home/ada/app" });
+    const source = sourceOf("", records.map(change), { sessionId: "s", cwd: "/home/ada/copied" });
+    await store.storage.importSession(source, { format: "test", path: "/s.jsonl" });
+    return (await session.tree.outline()).map(({ preview }) => preview);
+  };
+  const prepared = (record: SourceRecord) =>
+    received(prepareRecord(record, validate, { directory: "/home/ada/copied" }), "/home/ada/copied");
+  expect(await previews(prepared)).toEqual(["[read src/parser.ts]"]);
+  expect(await previews((record) => record)).toEqual(["[read src/parser.ts]"]);
+});
