@@ -8,7 +8,13 @@ import {
   ValueTooLargeError,
 } from "@bough/session-core";
 import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
-import { NoConversationError, SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import {
+  NoConversationError,
+  SourceNotFoundError,
+  SourceUnreadableError,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+} from "../errors.js";
 import type { SourceEnvironment } from "../source/agent-folders.js";
 import { readDocumentHead } from "../source/json-document.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";

@@ -152,7 +152,10 @@ test.each([
     const folder = tempFolder();
     closedDatabase(folder, kind);
     const [timestamp, message] = ["2025-01-01T00:00:00Z", { role: "user", content: "Hi", timestamp: 1 }];
-    const records = [{ type: "session", version: 3, id: "pi", timestamp }, { type: "message", id: "u", parentId: null, timestamp, message }];
+    const records = [
+      { type: "session", version: 3, id: "pi", timestamp },
+      { type: "message", id: "u", parentId: null, timestamp, message },
+    ];
     writeFileSync(join(folder, "pi.jsonl"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     const [store, copies, { made }] = [await openedStore(), copiesLeft(), counted()];
     const report = await importPath(store, folder);

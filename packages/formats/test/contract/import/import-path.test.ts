@@ -181,7 +181,11 @@ describe("importing a folder", () => {
   test.each(["a file", "a folder"])("%s without a conversation makes no session, and says why", async (which) => {
     const folder = tempFolder();
     const model = { type: "model_change", id: "m", parentId: null, timestamp: PI_TIME, provider: "p", modelId: "m" };
-    const path = fileOf(ofPi(model, { type: "session_info", id: "i", parentId: "m", timestamp: PI_TIME, name: "Draft" }), "draft.jsonl", folder);
+    const path = fileOf(
+      ofPi(model, { type: "session_info", id: "i", parentId: "m", timestamp: PI_TIME, name: "Draft" }),
+      "draft.jsonl",
+      folder,
+    );
     const store = await openedStore();
     await expect(importPath(store, which === "a file" ? path : folder)).rejects.toMatchObject({ code: "NO_CONVERSATION" });
     await expect(assertImportable(path)).rejects.toMatchObject({ code: "NO_CONVERSATION" });
