@@ -101,11 +101,14 @@ function compile(built: Compilable<unknown>): CompiledQuery {
   return { sql: text, slots: parameters };
 }
 
-/** The values of the slots of a query, in order. */
+/** The values of the slots of a query, in order. A lone surrogate, which UTF-8 does not have, is U+FFFD in a text: a driver stores another one each. */
 export function bind(slots: readonly unknown[], parameters: object): unknown[] {
   // The types of `query` make every placeholder a member of the parameters. `Reflect.get` needs no cast, but is slower.
   const values = parameters as Readonly<Record<string, unknown>>;
   const bound: unknown[] = [];
-  for (const slot of slots) bound.push(slot instanceof Placeholder ? values[slot.name] : slot);
+  for (const slot of slots) {
+    const value = slot instanceof Placeholder ? values[slot.name] : slot;
+    bound.push(typeof value === "string" ? value.toWellFormed() : value);
+  }
   return bound;
 }
