@@ -253,6 +253,7 @@ export interface ImportedSession {
 export interface Violation {
   readonly rule:
     | "file-damaged" // `PRAGMA integrity_check` failed
+    | "wrong-schema" // a table, a column or an index is missing in the file
     | "dangling-reference" // `PRAGMA foreign_key_check` failed
     | "parent-not-older"
     | "wrong-depth"

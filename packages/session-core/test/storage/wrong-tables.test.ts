@@ -17,6 +17,24 @@ test.each([
   await expect(use()).rejects.toThrow(StoreDamagedError);
 });
 
+test.each([
+  ["ALTER TABLE entry RENAME COLUMN preview TO seen", "Table entry has no column preview"],
+  ["ALTER TABLE usage_total DROP COLUMN cost_usd", "Table usage_total has no column cost_usd"],
+  ["ALTER TABLE label RENAME TO mark", "The file has no table label"],
+  ["DROP TABLE value", "The file has no table value"],
+  ["DROP INDEX entry_by_origin", "Table entry has no index entry_by_origin"],
+])("a check names what a store lacks after %s, and what to do; an addition is no damage", async (statement, what) => {
+  const path = storePath();
+  const store = await openStore({ path });
+  await (await store.createSession()).append(userMessage("word"));
+  await store.close();
+  raw(path, (file) => file.exec("CREATE INDEX mine ON entry (preview); ALTER TABLE leaf ADD COLUMN mine INTEGER; CREATE TABLE others (a)"));
+  expect(await findingsOf(await openedStore({ path }))).toEqual([]);
+  raw(path, (file) => file.exec(`DROP INDEX mine; ${statement}`));
+  const message = `${what}: another program has changed the schema. Undo that change, or restore a backup; rows were not checked.`;
+  expect(await findingsOf(await openedStore({ path, mode: "read-only" }))).toMatchObject([{ rule: "wrong-schema", message }]);
+});
+
 /** A store with a session, in the text of whose schema `before` is replaced. */
 async function storeWithSchema(before: string, after: string) {
   const path = storePath();

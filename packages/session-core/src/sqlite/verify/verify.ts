@@ -4,7 +4,8 @@ import type { SessionRow } from "../../port/records.js";
 import type { Violation } from "../../port/session-storage.js";
 import { extractText } from "../../rules/search/payload-text.js";
 import { type Fault, findPayloadFault, type PlacedEntry, StructureChecks } from "../../rules/verify-rules.js";
-import type { Connection } from "../file/connection.js";
+import { Connection } from "../file/connection.js";
+import { SUPPORTED_VERSION } from "../file/migrate.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
 import { findSessionRow } from "../sessions/session-rows.js";
@@ -12,9 +13,17 @@ import type { TypedPayloadRow } from "../tree/entry-rows.js";
 import { listLeafSeqs } from "../tree/leaves.js";
 import { findBlockViolations, findMetadataViolations, findRowViolations } from "./row-rules.js";
 
-/** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
+/**
+ * Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given; rows only if no table,
+ * column or index is missing.
+ */
 export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
-  if (sessionId === undefined) yield* findFileViolations(connection);
+  if (sessionId === undefined) {
+    const missing = findMissingParts(connection);
+    yield* missing;
+    if (missing.length > 0) return;
+    yield* findFileViolations(connection);
+  }
   yield* findRowViolations(connection, sessionId);
   yield* checkInPages(connection, sessionId, (session) => {
     const structure = new StructureChecks(session.id);
@@ -23,6 +32,36 @@ export function* findViolations(connection: Connection, sessionId: SessionId | u
   yield* findMetadataViolations(connection, sessionId);
   const damaged = yield* findBlockViolations(connection, sessionId);
   yield* checkInPages(connection, sessionId, (session) => (after) => checkPayloads(connection, session, after, damaged));
+}
+
+/** Returns the tables, columns and indexes of a new store that the file lacks: another program has changed its schema. */
+function findMissingParts(connection: Connection): readonly Violation[] {
+  // A file of an older version, opened read-only, has the tables of that version.
+  if (connection.version < SUPPORTED_VERSION) return [];
+  const newest = Connection.open({ path: ":memory:", mode: "create", durability: "normal", busyTimeoutMs: 0 });
+  try {
+    const tables = newest.pragma("table_list").filter(({ schema, type }) => schema === "main" && type === "table");
+    return tables.flatMap(({ name }) => findMissingOf(String(name), connection, newest)).map(toSchemaViolation);
+  } finally {
+    newest.close();
+  }
+}
+
+function findMissingOf(table: string, connection: Connection, newest: Connection): readonly string[] {
+  const missing = (pragma: string) => {
+    const found = new Set(connection.pragma(pragma).map(({ name }) => name));
+    return newest.pragma(pragma).flatMap(({ name }) => (found.has(name) ? [] : [String(name)]));
+  };
+  if (connection.pragma(`table_xinfo(${table})`).length === 0) return [`The file has no table ${table}`];
+  return [
+    ...missing(`table_xinfo(${table})`).map((column) => `Table ${table} has no column ${column}`),
+    ...missing(`index_list(${table})`).map((index) => `Table ${table} has no index ${index}`),
+  ];
+}
+
+function toSchemaViolation(what: string): Violation {
+  const message = `${what}: another program has changed the schema. Undo that change, or restore a backup; rows were not checked.`;
+  return { rule: "wrong-schema", sessionId: null, entryId: null, message };
 }
 
 /** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
