@@ -2,6 +2,7 @@ import type * as compaction from "@bough/compaction";
 import type * as formats from "@bough/formats";
 import { SUPPORTED_SOURCES } from "@bough/formats/agents";
 import type * as core from "@bough/session-core";
+import { errorCode } from "@bough/session-core/engine";
 import type * as own from "./errors.js";
 
 type CodeOf<T> = T extends abstract new (
@@ -352,7 +353,7 @@ interface ExitReport {
 
 /** Returns the exit code, the stable code and the hint of an error. */
 export function exitReport(error: unknown): ExitReport {
-  const given = error instanceof Error && "code" in error ? error.code : undefined;
+  const given = errorCode(error);
   for (const { exit, errors } of listExitCodes()) for (const { code, hint } of errors) if (code === given) return { exit, code, hint };
   return { exit: EXITS.fault.exit, code: undefined, hint: undefined };
 }

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { isSystemError } from "@bough/session-core/engine";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
@@ -140,7 +141,7 @@ function workingDirectory(): string {
   try {
     return process.cwd();
   } catch (error) {
-    if (!(error instanceof Error && "errno" in error)) throw error;
+    if (!isSystemError(error)) throw error;
     return "/";
   }
 }
@@ -150,7 +151,7 @@ function homeDirectory(): string {
   try {
     return homedir();
   } catch (error) {
-    if (!(error instanceof Error && "errno" in error)) throw error;
+    if (!isSystemError(error)) throw error;
     return "";
   }
 }

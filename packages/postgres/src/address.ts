@@ -4,7 +4,7 @@ import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import { InvalidArgumentError } from "@bough/session-core";
-import { isServerUrl } from "@bough/session-core/engine";
+import { errorCode, isServerUrl } from "@bough/session-core/engine";
 
 export type { Tls };
 
@@ -332,7 +332,7 @@ function read(name: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const reason = errorCode(error) ?? "unknown";
     throw new InvalidArgumentError(
       "options.url",
       `a url whose ${name} is a file that can be read`,

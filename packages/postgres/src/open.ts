@@ -1,6 +1,6 @@
 import { type FileTools, ServerError, StoreReadOnlyError } from "@bough/session-core";
 import { checkArgument, oneOf, optional, options as optionsOf, type Rule, type RulesOf, ruleOf } from "@bough/session-core/arguments";
-import type { SessionStorage } from "@bough/session-core/engine";
+import { isSystemError, type SessionStorage } from "@bough/session-core/engine";
 import { parseServerUrl, type ServerAddress } from "./address.js";
 import { Attempts, pause } from "./attempts.js";
 import { PgDatabase } from "./database.js";
@@ -84,7 +84,7 @@ async function reachPool(options: PoolOptions, place: Place): Promise<PgPool> {
     try {
       return await openPool(options);
     } catch (error) {
-      const mayPass = connectFaultOf(error) !== "failed" && !(error instanceof Error && "syscall" in error);
+      const mayPass = connectFaultOf(error) !== "failed" && !isSystemError(error);
       if (!mayPass || performance.now() > until) throw toConnectError(error, place);
     }
     await pause(tries);

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import { isSystemError } from "@bough/session-core/engine";
 import { PASSWORD_VARIABLE } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 
@@ -52,7 +53,7 @@ function eraseFromProcess(secrets: readonly string[]): boolean {
     return !seen.some((bytes) => findSecrets(bytes, secrets).length > 0);
   } catch (error) {
     // There is no /proc, or it does not allow a process to write to its own memory.
-    if (error instanceof Error && "syscall" in error) return false;
+    if (isSystemError(error)) return false;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { relative } from "node:path";
 import { maskSecrets } from "@bough/formats/secrets";
 import { openStore, type Store } from "@bough/session-core";
+import { isSystemError } from "@bough/session-core/engine";
 import { oneLine } from "@bough/session-core/view";
 import { ClientConfigError, UsageError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
@@ -236,7 +237,7 @@ function realOr(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    if (error instanceof Error && "errno" in error) return path;
+    if (isSystemError(error)) return path;
     throw error;
   }
 }

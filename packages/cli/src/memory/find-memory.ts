@@ -10,7 +10,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { createSnippetWriter, groupBy, readQuestion } from "@bough/session-core/engine";
+import { createSnippetWriter, groupBy, isSystemError, readQuestion } from "@bough/session-core/engine";
 import { isPrivate, isSmallTalk, isSummary, oneLine, previewOf, readableSummary, shortLine } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
 import { listSessions } from "../session/paging.js";
@@ -111,7 +111,7 @@ async function readTranscript(path: string): Promise<string> {
     return !found.isFile() || found.size > MAX_TRANSCRIPT ? "" : await readFile(path, "utf8");
   } catch (error) {
     // The agent has not written it yet.
-    if (error instanceof Error && "errno" in error) return "";
+    if (isSystemError(error)) return "";
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { BoughError } from "@bough/session-core";
+import { errorCode } from "@bough/session-core/engine";
 import { CommandError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { servedPolicy } from "./document.js";
@@ -233,7 +234,7 @@ function isSame(given: string, token: string): boolean {
 }
 
 function describePortError(error: unknown, port: number): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === "EADDRINUSE") return `Port ${port} is in use. Name another one with --port, or omit it.`;
   if (code === "EACCES") return `Port ${port} is not allowed. Name one above 1023 with --port, or omit it.`;
   return `No server can listen on port ${port}: ${error instanceof Error ? error.message : String(error)}`;

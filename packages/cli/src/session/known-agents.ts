@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
 import { findAgentFolders, type SourceEnvironment } from "@bough/formats";
+import { isSystemError } from "@bough/session-core/engine";
 import { counted } from "@bough/session-core/view";
 import { shortDirectory } from "../format/path.js";
 import type { Io } from "../terminal/io.js";
@@ -52,7 +53,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (error instanceof Error && "errno" in error) return [];
+    if (isSystemError(error)) return [];
     throw error;
   }
 }

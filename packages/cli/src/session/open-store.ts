@@ -1,6 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { openStore, type Store, StoreLockedError, StoreNotFoundError, type StoreOptions } from "@bough/session-core";
+import { isSystemError } from "@bough/session-core/engine";
 import { NoStoreError } from "../errors.js";
 import type { KeyVariable } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
@@ -104,7 +105,7 @@ async function isWritable(path: string): Promise<boolean> {
     await access(path, constants.W_OK);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error) return false;
+    if (isSystemError(error)) return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { SessionFilter } from "@bough/session-core";
+import { isSystemError } from "@bough/session-core/engine";
 import type { Io } from "../terminal/io.js";
 
 /** The directories whose sessions are "here". */
@@ -77,6 +78,6 @@ function readOrNothing(path: string): string {
 
 /** A file of another user, or one that git removes at this moment. */
 function nothingIfUnreadable<T>(error: unknown, nothing: T): T {
-  if (error instanceof Error && "errno" in error) return nothing;
+  if (isSystemError(error)) return nothing;
   throw error;
 }

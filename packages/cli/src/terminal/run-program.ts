@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { isSystemError } from "@bough/session-core/engine";
 import { withoutKeys } from "./child-environment.js";
 import type { Io } from "./io.js";
 
@@ -104,7 +105,7 @@ export function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch (error) {
-    if (error instanceof Error && "errno" in error) return false;
+    if (isSystemError(error)) return false;
     throw error;
   }
 }

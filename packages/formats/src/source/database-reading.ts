@@ -1,4 +1,4 @@
-import type { SourceRecord } from "@bough/session-core/engine";
+import { errorCode, type SourceRecord } from "@bough/session-core/engine";
 import { SourceUnreadableError } from "../errors.js";
 import { openDetected, type SourceDatabase } from "./source-database.js";
 import type { SourceFolders } from "./source-folders.js";
@@ -53,7 +53,7 @@ export class DatabaseReading {
 }
 
 function isInUse(cause: unknown): boolean {
-  return cause instanceof Error && "code" in cause && /^SQLITE_(?:BUSY|LOCKED|READONLY)/.test(String(cause.code));
+  return /^SQLITE_(?:BUSY|LOCKED|READONLY)/.test(errorCode(cause) ?? "");
 }
 
 /** The text of a value: some programs store text as bytes. */

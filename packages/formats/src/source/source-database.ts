@@ -1,3 +1,4 @@
+import { errorCode } from "@bough/session-core/engine";
 import { openSqlite } from "@bough/session-core/sqlite";
 import type { JsonObject } from "@bough/session-core/wire";
 import type Database from "better-sqlite3";
@@ -164,7 +165,7 @@ export class SourceDatabase {
     try {
       return read();
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const code = errorCode(error) ?? "";
       if (code === "SQLITE_NOTADB") throw new UnknownFormatError(this.path, "it is no SQLite database");
       if (code.startsWith("SQLITE_")) throw new SourceUnreadableError(this.path, reasonOf(code), { cause: error });
       throw error;

@@ -7,7 +7,7 @@ import {
   UnserializableValueError,
   ValueTooLargeError,
 } from "@bough/session-core";
-import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
+import { errorCode, type OpenEnd, type ReadingPosition, type SourceSession, type SyncedImport } from "@bough/session-core/engine";
 import {
   NoConversationError,
   SourceNotFoundError,
@@ -392,7 +392,7 @@ const FAILED = Symbol("failed");
 
 /** The error of a file that was read when the reading thread ended. */
 function endOfThread(path: string, cause: unknown): SourceUnreadableError {
-  const isMemory = cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";
+  const isMemory = errorCode(cause) === "ERR_WORKER_OUT_OF_MEMORY";
   const reason = isMemory ? "there is not enough memory for it" : `the thread that read it ended (${String(cause)})`;
   return new SourceUnreadableError(path, reason, { cause });
 }

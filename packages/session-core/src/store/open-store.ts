@@ -17,6 +17,7 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { PostgresDriverError } from "../errors/server-errors.js";
+import { errorCode } from "../errors/system-error.js";
 import { type Durability, isLikeServerAddress } from "../port/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { Store } from "./store.js";
@@ -134,6 +135,5 @@ const LIKE_ADDRESS =
 
 /** `@bough/postgres` is an optional peer. Its absence is noticed when it is loaded. */
 function explainMissingEngine(error: unknown): never {
-  const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-  throw isMissing ? new PostgresDriverError({ cause: error }) : error;
+  throw errorCode(error) === "ERR_MODULE_NOT_FOUND" ? new PostgresDriverError({ cause: error }) : error;
 }

@@ -153,6 +153,6 @@ function signalGroup({ pid }: Shell, signal: "SIGTERM" | "SIGKILL"): void {
     kill(-pid, signal);
   } catch (error) {
     // ESRCH: all processes have exited. EPERM: the others belong to another user; macOS also reports it for exiting processes.
-    if (!(error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM"))) throw error;
+    if (errorCode(error) !== "ESRCH" && errorCode(error) !== "EPERM") throw error;
   }
 }

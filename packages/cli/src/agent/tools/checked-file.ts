@@ -193,7 +193,7 @@ export async function resolveTarget(input: ToolInput, cwd: string): Promise<Path
     return { target, isOutside: !isAtOrBelow(target, folder) };
   } catch (error) {
     // For example EACCES, ELOOP or an invalid name: the tool then fails with the same error.
-    if (!(error instanceof Error && "code" in error)) throw error;
+    if (errorCode(error) === undefined) throw error;
     return { target: givenPath, isOutside: true };
   }
 }
@@ -233,7 +233,7 @@ async function readLink(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && NOT_A_LINK.includes(error.code)) return undefined;
+    if (NOT_A_LINK.includes(errorCode(error))) return undefined;
     throw error;
   }
 }

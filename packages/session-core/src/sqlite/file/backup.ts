@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSyn
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { StoreInUseError, StoreUnavailableError, TargetExistsError } from "../../errors/store-errors.js";
+import { errorCode } from "../../errors/system-error.js";
 import { copyLockedFile, type OnPages } from "./copy-locked.js";
 import type { OpenSqlite } from "./driver.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
@@ -101,7 +102,7 @@ function linkOrRename(partial: string, path: string): void {
     // Unlike a rename, a link never replaces a file that was created meanwhile.
     linkSync(partial, path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") throw new TargetExistsError(path);
+    if (errorCode(error) === "EEXIST") throw new TargetExistsError(path);
     if (!lacksHardLinks(error)) throw error;
     if (existsSync(path)) throw new TargetExistsError(path);
     renameSync(partial, path);
@@ -110,7 +111,7 @@ function linkOrRename(partial: string, path: string): void {
 
 /** True if a link failed because the file system has no hard links. */
 function lacksHardLinks(error: unknown): boolean {
-  return error instanceof Error && "code" in error && NO_LINKS.has(String(error.code));
+  return NO_LINKS.has(errorCode(error) ?? "");
 }
 
 /** Flushes the entries of a folder to disk. */

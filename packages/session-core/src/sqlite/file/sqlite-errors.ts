@@ -10,7 +10,7 @@ import {
   StoreReadOnlyError,
   StoreUnavailableError,
 } from "../../errors/store-errors.js";
-import { isSystemError } from "../../errors/system-error.js";
+import { errorCode, isSystemError } from "../../errors/system-error.js";
 
 /** An error of better-sqlite3. `code` is the name of the extended result code of SQLite. */
 interface SqliteError extends Error {
@@ -19,7 +19,7 @@ interface SqliteError extends Error {
 
 /** True for an error of SQLite with this result code, or with one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
 export function isSqliteError(error: unknown, code = "SQLITE_"): error is SqliteError {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith(code);
+  return errorCode(error)?.startsWith(code) === true;
 }
 
 // Messages of SQLite for a file whose tables do not match its version number, or whose schema is damaged.

@@ -55,17 +55,20 @@ describe("members whose names an object has by itself", () => {
     expect(await findingsOf(store)).toEqual([]);
   });
 
-  test.each(["\ud800", "a\udc00b"])("half a character (%j) in a directory or a name of a model is one U+FFFD, and finds it", async (half) => {
-    const [store, shown] = [await openedStore(), half.toWellFormed()];
-    const session = await store.createSession({ cwd: `/${half}`, parent: { sessionId: "s", entryId: null, toolCallId: half } });
-    const reply = { role: "assistant" as const, content: [], provider: half, model: half, usage: { input: 1 } };
-    await session.append({ type: "message", message: reply });
-    expect(await session.record()).toMatchObject({ cwd: `/${shown}`, parent: { toolCallId: shown } });
-    expect((await store.listSessions({ cwd: `/${half}` })).items.map(({ id }) => id)).toEqual([session.id]);
-    expect((await store.statistics()).usage).toMatchObject([{ provider: shown, model: shown, replies: 1 }]);
-    expect((await store.totalsOf([session.id])).get(session.id)?.usage).toMatchObject([{ provider: shown, model: shown }]);
-    expect(await findingsOf(store)).toEqual([]);
-  });
+  test.each(["\ud800", "a\udc00b"])(
+    "half a character (%j) in a directory or a name of a model is one U+FFFD, and finds it",
+    async (half) => {
+      const [store, shown] = [await openedStore(), half.toWellFormed()];
+      const session = await store.createSession({ cwd: `/${half}`, parent: { sessionId: "s", entryId: null, toolCallId: half } });
+      const reply = { role: "assistant" as const, content: [], provider: half, model: half, usage: { input: 1 } };
+      await session.append({ type: "message", message: reply });
+      expect(await session.record()).toMatchObject({ cwd: `/${shown}`, parent: { toolCallId: shown } });
+      expect((await store.listSessions({ cwd: `/${half}` })).items.map(({ id }) => id)).toEqual([session.id]);
+      expect((await store.statistics()).usage).toMatchObject([{ provider: shown, model: shown, replies: 1 }]);
+      expect((await store.totalsOf([session.id])).get(session.id)?.usage).toMatchObject([{ provider: shown, model: shown }]);
+      expect(await findingsOf(store)).toEqual([]);
+    },
+  );
 
   test.each([
     ["Bough", exportBough],
