@@ -213,3 +213,17 @@ test("a reading thread that is killed while the import writes is one error of it
     rows: { session: [{}] },
   });
 });
+
+test("an import that could not lock the store leaves its thread ready for the next one", async () => {
+  const [source, file] = [join(folder, "large.jsonl"), join(folder, "busy.db")];
+  writePiFile(source, 4 * BYTES);
+  const store = await openStore({ path: file, busyTimeoutMs: 50 });
+  const other = new Database(file);
+  other.exec("BEGIN IMMEDIATE");
+  await expect(importPath(store, source, { threads: "always" })).rejects.toMatchObject({ code: "STORE_BUSY" });
+  other.exec("ROLLBACK");
+  other.close();
+  const { sessions } = await importPath(store, source, { threads: "always" });
+  expect(sessions).toMatchObject([{ outcome: "created", problemCount: 0 }]);
+  await store.close();
+});

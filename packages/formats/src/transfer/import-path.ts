@@ -6,10 +6,11 @@ import { NoConversationError, NoSessionsFoundError, UnknownFormatError } from ".
 import { isAtOrBelow } from "../source/links.js";
 import { closeDetected } from "../source/source-database.js";
 import { type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
+import type { SourceFormat } from "../source/source-format.js";
 import { agentsOf, ENVIRONMENT, foldersOf, processEnvironment } from "./agents.js";
 import { asSourceError, type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 import { ReadingThreads, THREADS } from "./reading-thread.js";
-import { detectFormat, sessionsOfFile, skipEmpty } from "./sessions-of-file.js";
+import { beginSession, detectFormat, sessionsOfFile } from "./sessions-of-file.js";
 
 const OPTIONS = optionsOf({
   onProgress: optional(CALLBACK),
@@ -60,7 +61,7 @@ export async function assertImportable(path: string): Promise<void> {
       const format = detectFormat(file.path, FORMATS, folders);
       if (format === undefined) continue;
       isKnown = true;
-      for (const session of sessionsOfFile(file.path, format, folders)) if (skipEmpty(session, format) !== undefined) return;
+      if (file.bytes > MOST_SETTINGS_BYTES || hasConversation(file.path, format, folders)) return;
     } catch (error) {
       if (isFolder && asSourceError(error, file.path) !== undefined) return;
       throw error;
@@ -71,6 +72,18 @@ export async function assertImportable(path: string): Promise<void> {
   if (unreadable.length > 0) return;
   if (isKnown) throw new NoConversationError(path);
   throw isFolder ? new NoSessionsFoundError(path, files.length) : new UnknownFormatError(path, "its content matches none");
+}
+
+/** A larger file is not only a header and settings, in bytes. */
+const MOST_SETTINGS_BYTES = 1 << 20;
+
+function hasConversation(path: string, format: SourceFormat, folders: SourceFolders): boolean {
+  for (const session of sessionsOfFile(path, format, folders)) {
+    const begun = beginSession(session, format);
+    begun?.close();
+    if (begun !== undefined) return true;
+  }
+  return false;
 }
 
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {

@@ -24,7 +24,7 @@ import { type FileFilter, type FoundFile, type FoundFiles, openUntil, type Sourc
 import type { SourceFormat } from "../source/source-format.js";
 import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
 import { SessionBatch } from "./session-batch.js";
-import { detectFormat, sessionsOfFile, skipEmpty } from "./sessions-of-file.js";
+import { beginSession, detectFormat, sessionsOfFile, wholeSession } from "./sessions-of-file.js";
 
 /** An imported session, and its file. */
 export interface ImportedFileSession extends ImportedSession {
@@ -338,9 +338,18 @@ export class ImportRun {
     const path = found.path ?? file.path;
     const sync = await this.#means.choices?.choose(found, path);
     const isUnchanged = this.#means.choices !== undefined && sync === undefined;
-    const session = isUnchanged || sync?.known !== undefined ? found : skipEmpty(found, format);
-    if (session !== undefined) this.#withSessions.add(file.path);
-    if (session === undefined || isUnchanged) return;
+    const begun = isUnchanged || sync?.known !== undefined ? wholeSession(found) : beginSession(found, format);
+    if (begun !== undefined) this.#withSessions.add(file.path);
+    if (begun === undefined || isUnchanged) return;
+    try {
+      await this.#writeSession(file, format, begun.session, sync);
+    } finally {
+      begun.close();
+    }
+  }
+
+  async #writeSession(file: FoundFile, format: SourceFormat, session: SourceSession, sync: SyncedImport | undefined): Promise<void> {
+    const path = session.path ?? file.path;
     const onRecords = (records: number) => this.#progress(file, records);
     const writtenAtMs = Math.trunc(file.writtenAtMs);
     const heldUntil = (end: OpenEnd) =>

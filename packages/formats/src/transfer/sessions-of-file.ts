@@ -24,19 +24,32 @@ export function* sessionsOfFile(
     yield isOwn ? session : withEmptyCheck(session, session.path ?? path);
 }
 
+/** A session whose first records are read. */
+export interface BegunSession {
+  /** Its first call of `records` continues where the reading stands. */
+  readonly session: SourceSession;
+  /** Ends the reading where nobody went on with it: a reading thread would wait for it for ever. */
+  close(): void;
+}
+
 /**
- * The session; undefined: it has no conversation yet, only a header or settings, and no problem. It is read up to the first other record, from which
- * the first call of `records` continues. A file of ours brings back sessions without entries too.
+ * Reads a session up to its first record that is no header and no setting. undefined: there is none, so it has no conversation yet. A file of
+ * ours brings back sessions without entries too.
  */
-export function skipEmpty(session: SourceSession, format: SourceFormat): SourceSession | undefined {
-  if (isOurs(format)) return session;
+export function beginSession(session: SourceSession, format: SourceFormat): BegunSession | undefined {
+  if (isOurs(format)) return wholeSession(session);
   const records = session.records()[Symbol.iterator]();
   const settings: SourceRecord[] = [];
   for (let next = records.next(); next.done !== true; next = records.next()) {
     settings.push(next.value);
-    if (!isSetting(next.value)) return continued(session, settings, records);
+    if (!isSetting(next.value)) return { session: continued(session, settings, records), close: () => void records.return?.() };
   }
   return undefined;
+}
+
+/** A session of which nothing is read. */
+export function wholeSession(session: SourceSession): BegunSession {
+  return { session, close() {} };
 }
 
 function continued(session: SourceSession, read: readonly SourceRecord[], rest: Iterator<SourceRecord>): SourceSession {
