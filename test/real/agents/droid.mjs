@@ -13,7 +13,8 @@ export const droid = {
   reportsCacheWrites: false,
 
   install() {
-    const installed = install("droid", ["droid@0.215.0"]);
+    // Above 0.215.0 the package `droid`, which only starts this program, is not in the registry.
+    const installed = install("droid", [`@factory/cli-${process.platform}-${process.arch}@0.225.2`]);
     return { ...installed, program: platformFile(installed, "@factory/cli", "bin/droid") };
   },
 
