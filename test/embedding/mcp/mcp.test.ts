@@ -165,7 +165,9 @@ describe("bough mcp", () => {
 
   test("shows sessions, the tree, a path and the files", async () => {
     expect(await call(client, "list_sessions")).toContain("tabs");
-    expect(await call(client, "list_sessions", { cwd: "/nowhere" })).toBe("No session was recorded in /nowhere.");
+    for (const cwd of ["/home/ada/parser", "/home/ada/", "/home"]) expect(await call(client, "list_sessions", { cwd })).toContain("tabs");
+    for (const cwd of ["/nowhere", "/home/ad", "/home/ada/parser/src"])
+      expect(await call(client, "list_sessions", { cwd })).toBe(`No session was recorded in ${cwd} or below it.`);
     const tree = await call(client, "get_tree", { session: "Tabs in" });
     expect(tree).toContain("tabs: 5 entries, 2 branches");
     expect(tree).toContain("← leaf");
@@ -212,6 +214,14 @@ describe("bough mcp", () => {
     expect(await call(client, "read_entries", { session: "tabs", entries: ["\u001b[2Jx"] })).not.toContain("\u001b");
     expect(await call(client, "delete_everything")).toMatch(/^error: There is no tool delete_everything\. There are search_sessions, /);
     expect(await call(client, "list_sessions")).toContain("tabs");
+  });
+
+  test("the note on what was left out counts one as one", async () => {
+    const session = await store.createSession({ id: "lines" });
+    for (const letter of "abcdef") await session.append(userMessage(letter.repeat(100)));
+    const answer = await call(client, "get_tree", { session: "lines", max_chars: 600 });
+    expect(answer).toMatch(/\n\(1 more line: ask with a larger max_chars, or show: user\.\)$/);
+    await store.deleteSession("lines");
   });
 
   test("answers are cut to max_chars and say how to go on", async () => {

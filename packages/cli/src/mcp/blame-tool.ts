@@ -29,7 +29,7 @@ export const BLAME_TOOL: McpTool = defineTool(
     const blamed = await blameFile(store, { ...request, lines }, { masks });
     if (blamed.lines.length === 0) return `The file has no line ${from}.`;
     const answers = groupLines(blamed.lines).map((group) => describeGroup(group, blamed.entries));
-    return cleanText(cutLines([...answers, ...blamed.notes], max_chars, "(N more: ask for a range with from and to.)"));
+    return cleanText(cutLines([...answers, ...blamed.notes], max_chars, (left) => `(${left} more: ask for a range with from and to.)`));
   },
 );
 

@@ -78,8 +78,8 @@ export async function openNamed({ store, masks }: McpSource, name: string): Prom
   return store.openSession((await store.resolveSession(name, mask)).id);
 }
 
-/** The beginning of lines that fit, and what to do for the rest. The number of lines that were left out replaces `N`. */
-export function cutLines(lines: readonly string[], maxChars: number, rest: string): string {
+/** The beginning of lines that fit, and what to do for the rest. */
+export function cutLines(lines: readonly string[], maxChars: number, rest: (left: number) => string): string {
   let used = 0;
   const shown = lines.findIndex((line) => {
     used += line.length + 1;
@@ -88,7 +88,7 @@ export function cutLines(lines: readonly string[], maxChars: number, rest: strin
   if (shown < 0) return lines.join("\n");
   const kept = shown === 0 ? [cutText(lines[0] ?? "", maxChars)] : lines.slice(0, shown);
   const left = lines.length - kept.length;
-  return left === 0 ? kept.join("\n") : [...kept, rest.replace("N", String(left))].join("\n");
+  return left === 0 ? kept.join("\n") : [...kept, rest(left)].join("\n");
 }
 
 /** Returns the beginning of a text, at most `maxChars` characters, without half of a surrogate pair. */

@@ -20,20 +20,21 @@ const listSessions = defineTool(
     description: "Sessions of coding agents in the store, the most recently active first: id, time, number of messages, directory, title.",
   },
   z.strictObject({
-    cwd: z.string().max(4096).optional().describe("Only sessions recorded in this directory, an absolute path."),
+    cwd: z.string().min(1).max(4096).optional().describe("Only sessions recorded in this directory or below it, an absolute path."),
     include: z.enum(["conversations", "archived", "subagents", "all"]).default("conversations").describe("Which sessions to list."),
     limit: z.int().min(1).max(200).default(20),
     cursor: z.string().max(200).optional().describe("What the last answer said to continue with."),
   }),
   async ({ store, masks }, { cwd, include, limit, cursor }) => {
     const { items, next } = await store.listSessions({
-      cwd,
+      under: cwd === undefined ? undefined : [cwd],
       limit,
       cursor,
       kind: include === "subagents" || include === "all" ? "all" : "conversation",
       archived: include === "archived" || include === "all" ? "all" : false,
     });
-    if (items.length === 0) return cwd === undefined ? "The store has no sessions." : `No session was recorded in ${cleanText(cwd)}.`;
+    if (items.length === 0)
+      return cwd === undefined ? "The store has no sessions." : `No session was recorded in ${cleanText(cwd)} or below it.`;
     const more = next === null ? [] : [`More: list_sessions with cursor "${next}".`];
     const lines: string[] = [];
     for (const record of items) {
@@ -80,7 +81,8 @@ const getTree = defineTool(
     const { lines } = printTree(tree, { width: TREE_WIDTH, filter, full: false, glyphs: glyphsFor({}) });
     const heading = `${session.id}: ${counted(rows.length, "entry", "entries")}, ${counted((await session.tree.tips()).length, "branch", "branches")}`;
     const texts = [...lines].map((line) => paintLine(line, false));
-    return cleanText([heading, cutLines(texts, max_chars, "(N more lines: ask with a larger max_chars, or show: user.)")].join("\n"));
+    const rest = (left: number) => `(${counted(left, "more line")}: ask with a larger max_chars, or show: user.)`;
+    return cleanText([heading, cutLines(texts, max_chars, rest)].join("\n"));
   },
 );
 
@@ -114,7 +116,7 @@ const filesTouched = defineTool(
     const files = masker?.maskValue(found) ?? found;
     if (files.length === 0)
       return path === undefined ? "No tool call of this path touched a file." : `No file ends with ${cleanText(path)}.`;
-    return cleanText(cutLines(files, max_chars, "(N more files: ask with path, or a larger max_chars.)"));
+    return cleanText(cutLines(files, max_chars, (left) => `(${counted(left, "more file")}: ask with path, or a larger max_chars.)`));
   },
 );
 
