@@ -10,6 +10,7 @@ import { LineReader, startAnswerDelay } from "./terminal/line-reader.js";
 // The only file besides start.ts that uses `process`. A command listens for SIGINT only while it has something to clean up. The default
 // action ends the process at once; SQLite rolls back a transaction that was open.
 
+/** The output. */
 function createSink(stream: NodeJS.WriteStream): Sink {
   let failure: Error | undefined;
   // An error of a write is passed to its callback; this listener is for errors between two writes.
@@ -17,15 +18,24 @@ function createSink(stream: NodeJS.WriteStream): Sink {
     failure = toOutputError(error);
   });
   return {
-    isTerminal: stream.isTTY === true,
-    color: wantsColor(process.env, stream.isTTY === true),
-    columns: stream.isTTY === true ? stream.columns : undefined,
+    ...shapeOf(stream),
     write: (text) =>
       new Promise((resolve, reject) => {
         if (failure !== undefined) return reject(failure);
         stream.write(text, (error) => (error ? reject(toOutputError(error)) : resolve()));
       }),
   };
+}
+
+/** What is said beside the output. The work goes on if nobody reads it (`2>&1 | head`) or it cannot be written. */
+function createNotes(stream: NodeJS.WriteStream): Sink {
+  stream.on("error", () => undefined);
+  return { ...shapeOf(stream), write: (text) => new Promise((resolve) => stream.write(text, () => resolve())) };
+}
+
+function shapeOf(stream: NodeJS.WriteStream): Omit<Sink, "write"> {
+  const isTerminal = stream.isTTY === true;
+  return { isTerminal, color: wantsColor(process.env, isTerminal), columns: isTerminal ? stream.columns : undefined };
 }
 
 function toOutputError(error: NodeJS.ErrnoException): Error {
@@ -158,7 +168,7 @@ function homeDirectory(): string {
 
 const io: Io = {
   stdout: createSink(process.stdout),
-  stderr: createSink(process.stderr),
+  stderr: createNotes(process.stderr),
   // A copy, because the shell erases keys from the environment in the memory of this process.
   env: { ...process.env },
   cwd: workingDirectory(),

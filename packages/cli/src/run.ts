@@ -49,7 +49,7 @@ async function reportError(error: unknown, args: readonly string[], io: Io, out:
     for (const line of stack) await out.note(line);
     await out.end();
   } catch (outputError) {
-    // stderr is closed or full: the exit code is all that can be reported.
+    // stdout is closed or full, too: the exit code is all that can be reported.
     if (!(outputError instanceof OutputClosedError || outputError instanceof OutputFailedError)) throw outputError;
   }
   return exit;

@@ -9,6 +9,7 @@ import { grow, parserSession, type World, world } from "./world.js";
 
 // The command as it is published: the bundle, in a process of its own. `npm test` builds it first.
 const BOUGH = fileURLToPath(new URL("../dist/bough.js", import.meta.url));
+const SAMPLE = fileURLToPath(new URL("../demo/sample.jsonl", import.meta.url));
 
 /** Nobody: a user who may write nothing. Whoever runs the tests as root would be allowed everything. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -185,6 +186,23 @@ describe("the command as a process", () => {
     const { status, stderr } = bough(here, ["tree", "parser"], { stdio: ["ignore", full, "pipe"] });
     closeSync(full);
     expect({ status, stderr }).toEqual({ status: 9, stderr: "bough: Cannot write the output: no space left. (OUTPUT_FAILED)\n" });
+  });
+
+  test("does its work if nobody reads what it says beside", async () => {
+    const here = world();
+    const child = spawn(process.execPath, [BOUGH, "import", SAMPLE], { env: env(here), stdio: ["ignore", "pipe", "pipe"] });
+    child.stderr.destroy();
+    child.stdout.destroy();
+    expect(await ended(child)).toEqual({ code: 0, signal: null });
+    expect(bough(here, ["tree", "lexer"]).stdout).toContain("[two ways]");
+  });
+
+  test.runIf(existsSync("/dev/full"))("does its work if what it says beside cannot be written", () => {
+    const here = world();
+    const full = openSync("/dev/full", "w");
+    const { status, stdout } = bough(here, ["import", SAMPLE], { stdio: ["ignore", "pipe", full] });
+    closeSync(full);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining("28 new entries") });
   });
 
   test("cancels what a model is writing on Ctrl+C: nothing is written, and the process ends by itself", async () => {

@@ -45,6 +45,7 @@ interface Pipes {
 /** All access of a command to its process. Only `main` uses `process`. */
 export interface Io {
   readonly stdout: Sink;
+  /** Its writes never fail: what is said beside the output does not stop the work. */
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
