@@ -9,7 +9,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { counted, findTextEdits } from "@bough/session-core/view";
+import { count, counted, findTextEdits } from "@bough/session-core/view";
 import { CommandError, UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { dateTime } from "../format/time.js";
@@ -157,16 +157,16 @@ function ancestorLine(ancestor: OutlineRow | undefined, shared: number, out: Pri
 async function printSide(out: Printer, mark: "-" | "+", side: Rest): Promise<void> {
   const style = mark === "-" ? "removed" : "added";
   const record = await side.session.record();
+  const shown = side.rows.filter((row) => (filterBits(row) & filterBit("default")) !== 0);
+  const hidden = side.rows.length - shown.length;
+  const entries = `${counted(side.rows.length, "entry", "entries")}${hidden === 0 ? "" : `, ${count(hidden)} of them hidden`}`;
   out.line();
-  out.line(
-    styled(style, `${mark}${mark}${mark} ${side.name}`),
-    styled("dim", `  ${sessionTitle(record)}: ${counted(side.rows.length, "entry", "entries")}`),
-  );
+  out.line(styled(style, `${mark}${mark}${mark} ${side.name}`), styled("dim", `  ${sessionTitle(record)}: ${entries}`));
   const ids = shortIds(
     side.rows.map(({ id }) => id),
     side.path,
   );
-  for (const row of side.rows.filter((one) => (filterBits(one) & filterBit("default")) !== 0)) {
+  for (const row of shown) {
     const left: Line = [
       styled(style, `${mark} `),
       styled("label", ids.get(row.id) ?? row.id),

@@ -11,7 +11,7 @@ describe("bough diff", () => {
     expect(exit).toBe(0);
     expect(out).toContain("2 entries in common, the last one asst1");
     expect(out).toMatch(
-      /^--- asst2 {2}Parser: 2 entries\n- user2 .*said in user2\n- asst2 .*replied in asst2\n\n\+\+\+ @leaf {2}Parser: 4 entries\n\+ user3 /m,
+      /^--- asst2 {2}Parser: 2 entries\n- user2 .*said in user2\n- asst2 .*replied in asst2\n\n\+\+\+ @leaf {2}Parser: 4 entries, \d of them hidden\n\+ user3 /m,
     );
     expect(out).toContain("The first message of the user on each:\n-said in user2\n+said in user3\n");
     const both = await here.json("diff", "parser", "asst2");
@@ -75,6 +75,8 @@ describe("bough diff of what the branches did", () => {
     const here = world();
     await fileBranches(here);
     const { out } = await here.run(["diff", "files", "left-end", "@leaf"]);
+    // The results of the calls.
+    expect(out).toContain("--- left-end  Files: 7 entries, 3 of them hidden\n");
     expect(out).toContain("\nFiles changed only on left-end:\n  src/left.ts\n");
     expect(out).toContain("\nFiles changed only on @leaf:\n  src/right.ts\n");
     expect(out).toContain("\nFiles changed on both:\n  src/blind.ts\n  src/both.ts\n");
