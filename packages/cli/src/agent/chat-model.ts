@@ -2,7 +2,6 @@ import { findContextWindow } from "@bough/compaction/providers";
 import type { LanguageModel } from "ai";
 import type { Config, ProviderKind } from "../config/schema.js";
 import { UsageError } from "../errors.js";
-import { nonEmpty, requireKey } from "../session/summary-model.js";
 import { assumedWindow, DEFAULT_WINDOW } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
@@ -248,4 +247,16 @@ function chooseKey(env: Env, config: Config, options: ChatOptions, address: stri
 /** The URL without command-line options. */
 function configuredAddress(env: Env, config: Config): string | undefined {
   return chooseAddress(env, config, {}, nonEmpty(env["BOUGH_MODEL"]) ?? config.model ?? "")?.value;
+}
+
+/** The API key in a variable. The message does not repeat the name, because the user may have given the key itself. */
+function requireKey(env: Env, variable: string, option: string): string {
+  const key = Object.hasOwn(env, variable) ? nonEmpty(env[variable]) : undefined;
+  if (key === undefined) throw new UsageError(`${option} must name an environment variable with the key; the variable is not set.`);
+  return key;
+}
+
+/** The trimmed value of a variable; an empty variable counts as unset. */
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === "" ? undefined : value.trim();
 }

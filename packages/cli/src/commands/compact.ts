@@ -1,15 +1,15 @@
 import type { BeforeCompact, CompactionDone, CompactionResult, TokenUse } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
 import { count, counted, describeFidelity, isSummary, summaryFiles } from "@bough/session-core/view";
+import { summaryWork } from "../agent/summary-model.js";
 import { loadConfig } from "../config/config-file.js";
 import { CancelledError, CommandError, UsageError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeCompaction, describeFiles, describeMethod } from "../session/compaction-text.js";
-import { compactionSettings, type SummaryOptions, summaryWork, withCompactor, withProgressLine } from "../session/compactor.js";
+import { compactionSettings, type SummaryModel, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { extraField } from "../session/summaries.js";
-import type { SummaryModel } from "../session/summary-model.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";

@@ -1,14 +1,14 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
 import { isSummary } from "@bough/session-core/view";
+import { summaryWork } from "../agent/summary-model.js";
 import { CancelledError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { describeLeaf } from "../session/choose-session.js";
 import { describeMethod } from "../session/compaction-text.js";
-import { type SummaryOptions, summaryWork, withCompactor, withProgressLine } from "../session/compactor.js";
+import { type SummaryModel, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { shortEntryId } from "../session/names.js";
 import { summaryTitle } from "../session/summaries.js";
-import type { SummaryModel } from "../session/summary-model.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { CommonOptions, Invocation } from "./command.js";

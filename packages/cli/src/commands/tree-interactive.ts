@@ -61,7 +61,7 @@ export async function navigateUntilDone(
 }
 
 async function openCompactor(io: Io, session: Session): Promise<Compactor> {
-  return (await import("../session/compactor.js")).openSummaryCompactor(io, session);
+  return (await import("../agent/summary-model.js")).openSummaryCompactor(io, session);
 }
 
 /** Prints the leaf after a move, the message to send again, and the command that continues the session. */

@@ -67,13 +67,13 @@ export const configSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("The model that replies, by the name that its server uses: `qwen3-coder`, `claude-sonnet-4-5`."),
+    .describe("The model that replies and writes summaries, by the name that its server uses: `qwen3-coder`, `claude-sonnet-4-5`."),
   summaryModel: z
     .string()
     .min(1)
     .optional()
     .describe(
-      "The model that writes the summaries of automatic compactions, at the same URL. Default: `model`, which always writes those of `/compact` and `/tree`.",
+      "The model that writes the summaries of automatic compactions, at the same URL. Default: `model`, which always writes those of `/compact`, `/tree` and commands.",
     ),
   baseUrl: address.optional().describe("URL of the API: `http://127.0.0.1:11434/v1` for Ollama. Optional for models of Anthropic."),
   provider: z

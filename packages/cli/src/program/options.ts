@@ -48,8 +48,8 @@ export const MODEL_HELP =
 export function addSummaryOptions(command: Command): Command {
   return command
     .option("--focus <text>", "what the summary should concentrate on")
-    .option("--model <name>", "the model that writes the summary (default: $BOUGH_MODEL)")
-    .option("--base-url <url>", "URL of an OpenAI-compatible API, with the version (default: $BOUGH_BASE_URL)")
+    .option("--model <name>", "the model that writes the summary (default: $BOUGH_MODEL, or the config file)")
+    .option("--base-url <url>", "URL of its API, with the version (default: $BOUGH_BASE_URL, or the config file)")
     .option("--api-key-env <variable>", "environment variable with its API key (default: BOUGH_API_KEY)")
     .addOption(new Option("--extract", "use no model, even if one is configured").conflicts(["model", "baseUrl", "apiKeyEnv"]))
     .option("--window <tokens>", "context window of the session's model (default: from its name, else 200,000)", parsePositive)

@@ -223,8 +223,9 @@ FORCE_COLOR     colors even if the output is not a terminal; 0: no colors
 BOUGH_PAGER     the pager of long output on a terminal; empty or cat: none
                 (default: the setting "pager", else $PAGER, else less -R)
 LESS            options of less (default: FRX)
-BOUGH_MODEL     the model that writes summaries; unset: summaries are extracts
-BOUGH_BASE_URL  URL of its API, such as http://127.0.0.1:11434/v1
+BOUGH_MODEL     the model that replies and that writes summaries (default: the setting "model");
+                without one, summaries are extracts
+BOUGH_BASE_URL  URL of its API, such as http://127.0.0.1:11434/v1 (default: the setting "baseUrl")
 BOUGH_API_KEY   its API key; it is not sent to another --base-url
 BOUGH_PAGE_PASSWORD  password of an encrypted page (bough export --password, bough share --password)
 BOUGH_ASCII     draw with ASCII characters only; 0: never

@@ -2,7 +2,7 @@ import type { CompactionDone, CompactionResult } from "@bough/compaction";
 import type { FileLists } from "@bough/session-core";
 import { count } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
-import type { SummaryModel } from "./summary-model.js";
+import type { SummaryModel } from "./compactor.js";
 
 /** Describes the outcome of a compaction in one line. `undo` is the command that undoes it. */
 export function describeCompaction(result: CompactionResult, undo: string): string {

@@ -5,10 +5,9 @@ import {
   createCompactor,
   type SettingsInput,
   type SettingsSource,
+  type Summarizer,
 } from "@bough/compaction";
-import type { Session } from "@bough/session-core";
 import { count } from "@bough/session-core/view";
-import { loadConfig } from "../config/config-file.js";
 import type { PresetName } from "../config/presets.js";
 import type { Config } from "../config/schema.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -18,15 +17,28 @@ import type { Printer } from "../terminal/printer.js";
 import { drawOver, eraseLine, type LineStream } from "../terminal/progress-line.js";
 import { safe } from "../terminal/safe.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { chooseSummaryModel, type SummaryModel, type SummaryModelOptions } from "./summary-model.js";
-import { chooseWindow } from "./window-choice.js";
 
 /** Options of every command that writes a summary. */
-export interface SummaryOptions extends SummaryModelOptions {
+export interface SummaryOptions {
+  readonly model?: string;
+  readonly baseUrl?: string;
+  /** Name of the environment variable with the key. */
+  readonly apiKeyEnv?: string;
+  readonly extract?: boolean;
   readonly focus?: string;
   readonly preset?: PresetName;
   /** The context window of the session's model, in tokens. */
   readonly window?: number;
+}
+
+/** A model that writes summaries. */
+export interface SummaryModel {
+  readonly name: string;
+  readonly summarizer: Summarizer;
+  /** Its context window in tokens; undefined: neither the config file nor the table of models says it. */
+  readonly windowTokens: number | undefined;
+  /** The message of the error of its last call; undefined: the call succeeded. */
+  readonly failure: () => string | undefined;
 }
 
 /** The settings of a compactor that override those of the config file. */
@@ -59,25 +71,6 @@ export function compactionSettings(
       ...compaction.summary,
     },
   };
-}
-
-/**
- * Chooses model, context window and settings for summaries of a session. `model` null: there is none, and the summary is an extract.
- * `compactor`: the options of a compactor.
- *
- * @throws {UsageError | ConfigError}
- */
-export async function summaryWork(io: Io, session: Session, options: SummaryOptions & { readonly keep?: number }) {
-  const model = chooseSummaryModel(io.env, options);
-  const window = await chooseWindow(session, options.window);
-  const settings = compactionSettings(await loadConfig(io), { preset: options.preset, keep: options.keep, model });
-  const compactor = { session, contextWindow: window.tokens, summarizer: model?.summarizer ?? [], settings, now: io.now };
-  return { model, window, compactor };
-}
-
-/** A compactor of a session with the summary model of the environment. Close it. */
-export async function openSummaryCompactor(io: Io, session: Session): Promise<Compactor> {
-  return createCompactor((await summaryWork(io, session, {})).compactor);
 }
 
 /** Creates a compactor, runs `work`, and closes the compactor. */

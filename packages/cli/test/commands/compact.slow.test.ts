@@ -65,6 +65,14 @@ describe("the config file", () => {
     expect(request.use).toMatchObject({ thresholdTokens: 25_000 });
   });
 
+  test("names the model that writes the summary, its URL and the variable of its key", async () => {
+    const server = await startModelServer();
+    const here = await configured({ model: "m3", baseUrl: server.baseURL, apiKeyEnv: "MINE" });
+    server.otherwise("## Goal\nMend the parts: src/part-1.ts.");
+    expect((await here.run(["compact", "long", "--keep", "400"], { env: { MINE: "secret-3" } })).out).toContain("written by: m3\n");
+    expect(server.requests[0]).toMatchObject({ headers: { authorization: "Bearer secret-3" }, body: { model: "m3" } });
+  });
+
   test("with an invalid setting stops the command before anything is written, in one line", async () => {
     const here = await configured({ compaction: { keep: { recentTokens: "many" } } });
     const { exit, err } = await here.run(["compact", "long"]);
