@@ -39,7 +39,7 @@ export interface Circumstances {
   readonly isTerminal?: boolean;
   readonly cwd?: string;
   /** The user's answers; without them the process is not interactive. */
-  readonly answer?: string;
+  readonly answer?: string | (() => Promise<string>);
   /** The person presses Ctrl+C once this has happened. */
   readonly interruptedAt?: Promise<unknown>;
   /** The reader goes away after this many characters. */
@@ -107,10 +107,10 @@ function cancelledBy(interruption: Promise<unknown> | undefined): Cancellation {
   return { signal: controller.signal, end: () => undefined };
 }
 
-function answering(asked: string[], answer: string) {
+function answering(asked: string[], answer: string | (() => Promise<string>)) {
   return async (question: string): Promise<string> => {
     asked.push(question);
-    return answer;
+    return typeof answer === "string" ? answer : answer();
   };
 }
 

@@ -4,7 +4,7 @@ import { afterResults } from "../session/after-results.js";
 import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, resolveSession, sessionName, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { listSubagents } from "../session/paging.js";
+import { deleteWithSubagents, listSubagents } from "../session/subagents.js";
 import { styled } from "../terminal/line.js";
 import { type Command, confirm, requireArgument } from "./command.js";
 
@@ -54,9 +54,8 @@ export const runDelete: Command<{ readonly yes?: boolean }> = async ({ io, out, 
       subagents.length === 0 ? "" : `, and ${counted(subagents.length, "session of its subagents", "sessions of its subagents")}`;
     const what = `${await sessionName(store, record, out)}, ${counted(record.entryCount, "entry", "entries")}${subagentText}`;
     if (options.yes !== true) await confirm(io, `Delete ${what}`, "This cannot be undone.");
-    for (const { id } of subagents) await store.deleteSession(id);
-    await store.deleteSession(record.id);
-    if (options.json === true) return out.json({ deleted: record, subagents: subagents.map(({ id }) => id) });
+    const deleted = await deleteWithSubagents(store, record.id);
+    if (options.json === true) return out.json({ deleted: record, subagents: deleted.map(({ id }) => id) });
     out.line(`deleted: ${what}`);
   });
 };

@@ -14,11 +14,12 @@ import {
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
 import { searchConditions } from "../session/chosen-sessions.js";
 import { KeptSessions } from "../session/kept-sessions.js";
-import { hitPages, listSubagents } from "../session/paging.js";
+import { hitPages } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { readPrices } from "../session/prices.js";
 import { groupHitsBySession } from "../session/session-rows.js";
 import { StoreWatcher } from "../session/store-watcher.js";
+import { deleteWithSubagents, listSubagents } from "../session/subagents.js";
 import { asksForEntries, bothOf, parseTypedQuery } from "../session/typed-filters.js";
 import { NewestOnly } from "../session/typed-search.js";
 import { unfinishedQuery } from "../session/typed-text.js";
@@ -136,7 +137,7 @@ async function performEffect(world: WatchedWorld, effect: SingleEffect, isNewest
     case "countSubagents":
       return dispatch({ kind: "subagents", id: effect.id, count: (await listSubagents(store, effect.id)).length });
     case "delete":
-      return dispatch({ kind: "deleted", id: effect.id, subagents: await deleteWithSubagents(store, effect.id) });
+      return dispatch({ kind: "deleted", id: effect.id, subagents: (await deleteWithSubagents(store, effect.id)).length });
   }
 }
 
@@ -233,22 +234,6 @@ async function idsOf(kept: KeptSessions, filter: SessionFilter): Promise<readonl
 async function readChange(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {
   const record = await store.findSession(id);
   return record === undefined ? { kind: "missing", id } : { kind: "changed", record, what };
-}
-
-async function deleteWithSubagents(store: Store, id: SessionId): Promise<number> {
-  const subagents = await listSubagents(store, id);
-  for (const one of subagents) await deleteIfExists(store, one.id);
-  await store.deleteSession(id);
-  return subagents.length;
-}
-
-/** Ignores that another process has deleted the session already. */
-async function deleteIfExists(store: Store, id: SessionId): Promise<void> {
-  try {
-    await store.deleteSession(id);
-  } catch (error) {
-    if (!(error instanceof SessionNotFoundError)) throw error;
-  }
 }
 
 const FAILED_CHANGES: Readonly<Record<"rename" | "archive" | "delete", string>> = {

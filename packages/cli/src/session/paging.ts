@@ -9,7 +9,6 @@ import {
   type SessionRecord,
   type Store,
 } from "@bough/session-core";
-import { groupBy } from "@bough/session-core/engine";
 
 /** Rows per page of an outline. */
 const PAGE = 5000;
@@ -35,33 +34,6 @@ export async function readOutline(session: Session, after = 0): Promise<readonly
 /** Reads the rows of the path of an entry, oldest first; `most`: of a longer path only the last ones. Null has none. */
 export async function readPath(session: Session, id: EntryId | null, most = Number.MAX_SAFE_INTEGER): Promise<readonly OutlineRow[]> {
   return (await session.tree.path(id, most)).toReversed();
-}
-
-/** Lists the subagent sessions of a session, recursively. One query per session and page. */
-export async function listSubagents(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
-  const byId = new Map<string, SessionRecord>();
-  const parents = [parentId];
-  for (let at = 0; at < parents.length; at += 1) {
-    for (const record of await listChildren(store, parents[at] ?? parentId)) {
-      // Imported sessions may have cyclic parents.
-      if (byId.has(record.id) || record.id === parentId) continue;
-      byId.set(record.id, record);
-      parents.push(record.id);
-    }
-  }
-  return [...byId.values()];
-}
-
-/** Lists the subagent sessions that a session itself started, the most recently active first. */
-async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
-  return listSessions(store, { parentId, kind: "subagent", archived: "all", empty: true });
-}
-
-/** The sessions of subagents by the entry that started them; those of which nobody recorded it are left out. */
-export async function childrenByEntry(store: Store, parentId: string): Promise<ReadonlyMap<EntryId, SessionRecord[]>> {
-  const found = groupBy(await listChildren(store, parentId), ({ parent }) => parent?.entryId ?? "");
-  found.delete("");
-  return found;
 }
 
 /** Lists all sessions that meet a filter, the most recently active first. */

@@ -121,6 +121,21 @@ describe("bough delete", () => {
     expect(left.sessions.map(({ id }) => id)).toEqual(["fork"]);
   });
 
+  test("deletes the rest if another process has deleted a subagent's session meanwhile", async () => {
+    const here = world();
+    await parserSession(here);
+    const parent = { sessionId: "parser-session-1", entryId: null, toolCallId: null };
+    await here.withStore(async (store) => {
+      for (const id of ["agent-1", "agent-2"]) await store.createSession({ id, kind: "subagent", parent });
+    });
+    const answer = async () => {
+      await here.withStore((store) => store.deleteSession("agent-1"));
+      return "y";
+    };
+    expect((await here.run(["delete", "parser"], { answer })).exit).toBe(0);
+    expect(await here.json("sessions", "--subagents", "--empty")).toMatchObject({ sessions: [] });
+  });
+
   test("asks, and deletes on yes only", async () => {
     const here = world();
     await parserSession(here);
