@@ -14,10 +14,19 @@ export function readOptions(program, options) {
     const { values } = parseArgs({ options: { ...options, help: { type: "boolean", default: false } } });
     if (!values.help) return values;
   } catch (error) {
-    process.stderr.write(`${error.message.split("\n")[0]} --help lists the options.\n`);
-    process.exit(2);
+    refuse(`${error.message.split("\n")[0]} --help lists the options.`);
   }
   const [comment = ""] = /^(?:\/\/.*\n)+/m.exec(readFileSync(fileURLToPath(program), "utf8")) ?? [];
   process.stdout.write(comment.replace(/^\/\/ ?/gm, ""));
   process.exit(0);
+}
+
+/**
+ * Ends the process with exit code 2 and this line: the program does not take what it was given.
+ *
+ * @param {string} problem
+ */
+export function refuse(problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(2);
 }

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
-function run(program: string, option: string) {
+function run(program: string, ...options: readonly string[]) {
   const file = fileURLToPath(new URL(`${program}/main.mjs`, import.meta.url));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, option], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...options], { encoding: "utf8" });
   return { status, stdout, stderr };
 }
 
@@ -25,5 +25,13 @@ describe.each([
       stdout: "",
       stderr: expect.stringMatching(/^Unknown option '--frobnicate'.*\n$/),
     });
+  });
+});
+
+test.each(["attack", "bench", "mutants", "real"])("test/%s names its groups in one line if it has none of that name", (program) => {
+  expect(run(program, "--only", "frobnicate")).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^--only takes names of: .*\n$/),
   });
 });

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readOptions } from "../../.ci/program-options.mjs";
+import { readOptions, refuse } from "../../.ci/program-options.mjs";
 import { adapters } from "./attacks/adapters.mjs";
 import { addresses } from "./attacks/addresses.mjs";
 import { answers } from "./attacks/answers.mjs";
@@ -58,10 +58,8 @@ const values = readOptions(import.meta.url, {
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const names = values.only === undefined ? Object.keys(ATTACKS) : values.only.split(",");
 const unknown = names.filter((name) => !Object.hasOwn(ATTACKS, name));
-if (unknown.length > 0 || !Number.isSafeInteger(seed) || !(Number(values.minutes) > 0)) {
-  process.stderr.write(`--only takes names of: ${Object.keys(ATTACKS).join(", ")}. --seed takes an integer, --minutes a number above 0.\n`);
-  process.exit(2);
-}
+if (unknown.length > 0 || !Number.isSafeInteger(seed) || !(Number(values.minutes) > 0))
+  refuse(`--only takes names of: ${Object.keys(ATTACKS).join(", ")}. --seed takes an integer, --minutes a number above 0.`);
 
 let failed = false;
 for (const name of names) {

@@ -4,7 +4,7 @@
 //   --postgres  a store on a PostgreSQL server, which it starts, and nothing else
 //   --document  writes docs/benchmarks.md, a table for people, and docs/benchmarks.json, all of it or the rows of --only; for a quiet machine
 import Database from "better-sqlite3";
-import { readOptions } from "../../.ci/program-options.mjs";
+import { readOptions, refuse } from "../../.ci/program-options.mjs";
 import * as append from "./append.mjs";
 import * as claudeTranscripts from "./claude-transcripts.mjs";
 import * as compaction from "./compaction.mjs";
@@ -69,7 +69,7 @@ const options = readOptions(import.meta.url, {
 });
 
 const unknown = options.only.filter((name) => !GROUPS.some(({ title }) => title === name));
-if (unknown.length > 0) throw new RangeError(`no group ${unknown.join(", ")}; there are ${GROUPS.map(({ title }) => title).join(", ")}`);
+if (unknown.length > 0) refuse(`--only takes names of: ${GROUPS.map(({ title }) => title).join(", ")}.`);
 
 const groups = options.postgres ? [postgres] : GROUPS.filter(({ title }) => options.only.length === 0 || options.only.includes(title));
 

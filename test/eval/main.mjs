@@ -9,7 +9,7 @@
 // Without a model the built-in extract writes them. Then the exam: questions that a reader of the extract alone should answer.
 import { openAiCompatibleSummarizer, PRESETS } from "@bough/compaction";
 import { openStore } from "@bough/session-core";
-import { readOptions } from "../../.ci/program-options.mjs";
+import { readOptions, refuse } from "../../.ci/program-options.mjs";
 import { cacheTables } from "./cache.mjs";
 import { writeCachePage } from "./cache-document.mjs";
 import { evaluate } from "./evaluate.mjs";
@@ -47,15 +47,15 @@ const options = readOptions(import.meta.url, {
 });
 
 const contextWindow = Number(options.window);
-if (!Number.isInteger(contextWindow) || contextWindow < 1) throw new RangeError("--window must be a number of tokens");
+if (!Number.isInteger(contextWindow) || contextWindow < 1) refuse("--window takes a number of tokens.");
 
 /** Who writes the summaries, and its name. */
 function chooseSummarizer() {
   const { "base-url": baseURL, model, "api-key-env": keyName } = options;
   if (baseURL === undefined && model === undefined) return { name: "the built-in extract (no model)", summarizer: undefined };
-  if (baseURL === undefined || model === undefined) throw new RangeError("--base-url and --model go together");
+  if (baseURL === undefined || model === undefined) refuse("--base-url and --model go together.");
   const apiKey = keyName === undefined ? undefined : process.env[keyName];
-  if (keyName !== undefined && apiKey === undefined) throw new RangeError(`the environment has no ${keyName}`);
+  if (keyName !== undefined && apiKey === undefined) refuse("--api-key-env takes the name of a variable that is set.");
   return { name: model, summarizer: openAiCompatibleSummarizer({ baseURL, model, apiKey }) };
 }
 

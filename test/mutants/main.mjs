@@ -10,7 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PACKAGES } from "../../.ci/packages.mjs";
-import { readOptions } from "../../.ci/program-options.mjs";
+import { readOptions, refuse } from "../../.ci/program-options.mjs";
 import { mutationsOf } from "./mutations.mjs";
 import { report } from "./report.mjs";
 
@@ -168,7 +168,9 @@ async function survives(copy, mutant) {
 async function main() {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   const next = random(seed);
-  const folders = values.only?.split(",") ?? Object.keys(FOLDERS);
+  const names = Object.keys(FOLDERS);
+  const folders = values.only?.split(",") ?? names;
+  if (folders.some((folder) => !names.includes(folder))) refuse(`--only takes names of: ${names.join(", ")}.`);
   const samples = folders.map((folder) => ({ folder, ...sampleMutants(folder, Number(values.sample), next) }));
   const queue = samples.flatMap(({ chosen }) => chosen);
   process.stdout.write(`seed ${seed}: ${queue.length} mutants of ${samples.reduce((sum, { all }) => sum + all, 0)}\n`);

@@ -2,7 +2,7 @@
 // with what they read. Programs are fetched from the npm registry into a cache (BOUGH_REAL_CACHE, default ~/.cache/bough-real).
 //   node test/real/main.mjs [--only claude,codex] [--jobs N] [--seed N] [--document]
 // Exit code 1: findings. --document writes the table to docs/formats.md. BOUGH_REAL_KEEP=1 keeps the homes of the agents and prints where.
-import { readOptions } from "../../.ci/program-options.mjs";
+import { readOptions, refuse } from "../../.ci/program-options.mjs";
 import { runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
@@ -35,10 +35,8 @@ const names = [...AGENTS, ...SUITES].map(({ name }) => name);
 const chosen = values.only?.split(",") ?? names;
 const jobs = Number(values.jobs ?? 1);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
-if (chosen.some((name) => !names.includes(name)) || !Number.isSafeInteger(seed) || !(jobs >= 1)) {
-  process.stderr.write(`--only takes names of: ${names.join(", ")}. --seed and --jobs take an integer.\n`);
-  process.exit(2);
-}
+if (chosen.some((name) => !names.includes(name)) || !Number.isSafeInteger(seed) || !(jobs >= 1))
+  refuse(`--only takes names of: ${names.join(", ")}. --seed and --jobs take an integer.`);
 const isChosen = ({ name }) => chosen.includes(name);
 
 let isRed = false;
