@@ -209,6 +209,20 @@ describe("an agent that is kept", () => {
     expect(await shape()).toEqual(["custom_message", "user", "assistant"]);
   });
 
+  test("sends no custom message of the agent that its convertToLlm leaves out, after a restart neither", async () => {
+    const { agent, requests } = scriptedAgent([says("One.")]);
+    await keepAgent(agent, session);
+    const drawn = { role: "custom", customType: "status", content: "Only drawn.", display: true, timestamp: 1 };
+    await agent.prompt([drawn, { role: "user", content: "First?", timestamp: 2 }] as unknown as AgentMessage[]);
+    expect(texts(requests[0])).toEqual(["Be brief.", "First?"]);
+    const later = scriptedAgent([says("Two.")]);
+    await keepAgent(later.agent, await store.openSession("tabs"));
+    await later.agent.prompt("Second?");
+    expect(texts(later.requests[0])).toEqual(["Be brief.", "First?", "One.", "Second?"]);
+    expect(later.agent.state.messages).toContainEqual(drawn);
+    expect(await shape()).toEqual(["custom", "user", "assistant"]);
+  });
+
   test("keeps requests in the window of a compactor, with each result behind its call", async () => {
     const long = "a line of the parser\n".repeat(400);
     const rounds = 12;
@@ -248,6 +262,29 @@ describe("an agent that is kept", () => {
     await agent.prompt("Third?");
     await compactor.close();
     expect(asked).toBe(1);
+  });
+
+  test("has its reply although the compactor fails behind the run; the next request fails with the error", async () => {
+    const { agent } = scriptedAgent([says("One.")]);
+    const compactor = createCompactor({ session, contextWindow: 12_000 });
+    let problem: Error | undefined;
+    const work = async <T>(result: Promise<T>): Promise<T> => {
+      if (problem !== undefined) throw problem;
+      return result;
+    };
+    const failing = {
+      prepareRequest: (input: object) => work(compactor.prepareRequest(input)),
+      turnEnded: (input: object) => {
+        problem = new TypeError("The disk is full");
+        return work(compactor.turnEnded(input));
+      },
+    };
+    await keepAgent(agent, session, { compactor: failing });
+    await agent.prompt("First?");
+    expect([agent.state.errorMessage, await shape()]).toEqual([undefined, ["user", "assistant"]]);
+    await agent.prompt("Second?");
+    expect(agent.state.errorMessage).toBe("The disk is full");
+    await compactor.close();
   });
 
   test("leaves the application's own prepareRequest in force", async () => {
@@ -326,6 +363,45 @@ describe("an agent that is kept", () => {
     await agent.prompt("Second?");
     expect(await shape()).toEqual(["user", "assistant", "user", "assistant"]);
     expect((await session.tree.tips()).length).toBe(2);
+  });
+});
+
+describe("a move of the leaf during a run", () => {
+  const moveToFirst = async () =>
+    session.moveLeaf((await session.path()).find((entry) => entry.type === "message" && entry.message.role === "user")?.id ?? null);
+  const parents = async () => new Map((await session.list()).map((entry) => [entry.id, entry.parentId]));
+
+  test("by a tool: its result is stored below the call, and the next request is of the path to which the leaf was moved", async () => {
+    const back = {
+      ...readTool,
+      execute: async () => {
+        await moveToFirst();
+        return { content: [{ type: "text" as const, text: "Back." }], details: undefined };
+      },
+    };
+    const { agent, requests } = scriptedAgent([says("One."), reads("src/lexer.ts", "call-1"), says("Anew.")], {
+      initialState: { tools: [back] },
+    });
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    await agent.prompt("Second?");
+    expect(texts(requests.at(-1))).toEqual(["Be brief.", "First?"]);
+    expect(await shape()).toEqual(["user", "assistant"]);
+    const [result] = await session.list({ order: "newest", limit: 2 }).then((entries) => entries.slice(1));
+    const call = await session.entry((await parents()).get(result?.id ?? "") ?? "");
+    expect([result, call].map((entry) => entry?.type === "message" && entry.message.role)).toEqual(["toolResult", "assistant"]);
+  });
+
+  test("while the model answers: the reply is stored below its question, and the next prompt at the leaf", async () => {
+    const { agent, requests } = scriptedAgent([says("One."), says("Two."), says("Three.")]);
+    await keepAgent(agent, session);
+    await agent.prompt("First?");
+    const off = agent.subscribe(async ({ type }) => void (type === "message_update" && (await moveToFirst())));
+    await agent.prompt("Second?");
+    off();
+    expect((await session.tree.tips()).map(({ preview }) => preview)).toEqual(["Two."]);
+    await agent.prompt("Third?");
+    expect(texts(requests.at(-1))).toEqual(["Be brief.", "First?", "Third?"]);
   });
 });
 

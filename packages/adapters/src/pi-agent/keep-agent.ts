@@ -67,10 +67,12 @@ const OPTIONS = rules.options({
 /**
  * Keeps the messages of pi's `Agent` at the leaf of a session. Each message is an entry when it ends, before pi runs its tools. Each request
  * has the context of the session, so that moves of the leaf, compactions and edits are in force for the next request. The agent goes on where
- * the session stands; an agent with messages starts an empty session with them. If another writer moved the leaf, the messages become a branch.
+ * the session stands; an agent with messages starts an empty session with them. Replies and results are stored below what they answer, also if
+ * the leaf was moved meanwhile. If another writer moved the leaf, the messages become a branch.
  *
  * System messages of the agent stay its own: what they make of the prompt is stored, and none is taken from the session. Messages of roles that an
- * application defined come back unchanged. In requests, summaries, commands of the user and custom messages of Bough are messages of the user.
+ * application defined come back to its `convertToLlm` unchanged. Summaries, commands of the user and custom messages of other programs are
+ * messages of the user in requests.
  * The agent's own `prepareRequest` stays in force but for the messages; `agent.reset()` does not change what is sent.
  *
  * After a failed write nothing more is stored, and `agent.prompt` rejects with the error.
@@ -114,6 +116,8 @@ class AgentKeeper<M extends { readonly role: string }> {
   readonly #converted = new WeakMap<ContextMessage, M>();
   /** The prompt that was stored last. */
   #prompt = "";
+  /** What the next reply or result continues: the leaf of its request, or the message that was stored last. */
+  #at: EntryId | null = null;
   /** The entry of the message that the agent was given behind a system message of its own. */
   readonly #followers = new WeakMap<M, EntryId>();
   /** System messages behind the last other message. */
@@ -139,7 +143,7 @@ class AgentKeeper<M extends { readonly role: string }> {
         .filter(isSystem)
         .slice(-1)
         .flatMap((message) => this.#promptEntry(message)),
-      ...messages.map(toMessagePayload),
+      ...messages.map(entryOf),
     ];
     if (entries.length > 0) await this.#append(entries);
     if (messages.length === 0) await this.reload();
@@ -173,21 +177,17 @@ class AgentKeeper<M extends { readonly role: string }> {
     if (type === "agent_end") await this.#endTurn(signal);
   }
 
-  /** An abort ends the compaction and not the run, which has its reply. */
+  /** The run has its reply. What keeps the compactor from its work, other than an abort, ends the next request, which begins with the same work. */
   async #endTurn(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    try {
-      await this.#options.compactor?.turnEnded({ signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    if (!signal.aborted) await this.#options.compactor?.turnEnded({ signal }).catch(() => undefined);
   }
 
   async #store(message: M): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error;
-    const entries = isSystem(message) ? this.#promptEntry(message) : [toMessagePayload(message)];
+    const entries = isSystem(message) ? this.#promptEntry(message) : [entryOf(message)];
     try {
-      const stored = entries.length > 0 ? await this.#append(entries) : undefined;
+      const stored = entries.length > 0 ? await this.#append(entries, await this.#parentOf(message)) : undefined;
+      this.#at = stored?.id ?? this.#at;
       if (isSystem(message)) this.#unfollowed.add(message);
       else if (stored !== undefined) this.#follow(stored.id);
     } catch (error) {
@@ -212,13 +212,21 @@ class AgentKeeper<M extends { readonly role: string }> {
     this.#unfollowed.clear();
   }
 
+  /** The entry below which a reply or a result belongs if the leaf was moved away from what it answers; undefined: below the leaf. */
+  async #parentOf({ role }: M): Promise<EntryId | undefined> {
+    const { leafId, tree } = this.#session;
+    const at = this.#at;
+    if ((role !== "assistant" && role !== "toolResult") || at === null || at === leafId) return undefined;
+    return leafId !== null && (await tree.commonAncestor(at, leafId)) === at ? undefined : at;
+  }
+
   /** Values that JSON does not have, such as a date in the details of a result, are stored as `JSON.stringify` writes them. */
-  async #append(entries: readonly EntryInput[]): Promise<AppendedEntry> {
+  async #append(entries: readonly EntryInput[], parentId?: EntryId): Promise<AppendedEntry> {
     try {
-      return await this.#session.append(entries, { onConflict: "branch" });
+      return await this.#session.append(entries, { onConflict: "branch", parentId });
     } catch (error) {
       if (!(error instanceof UnserializableValueError)) throw error;
-      return await this.#session.append(JSON.parse(JSON.stringify(entries)), { onConflict: "branch" });
+      return await this.#session.append(JSON.parse(JSON.stringify(entries)), { onConflict: "branch", parentId });
     }
   }
 
@@ -231,6 +239,7 @@ class AgentKeeper<M extends { readonly role: string }> {
       context: await this.#session.context(),
       continuePrompt: null,
     };
+    this.#at = this.#session.leafId;
     const wish = prepared.continuePrompt === null ? [] : this.#messages([{ role: "user", content: prepared.continuePrompt, timestamp: 0 }]);
     const { provider, id: modelId } = { ...request.model, ...(isObject(changes.model) ? changes.model : {}) };
     const sent = leaveOutThinking(prepared.context, { model: { provider, modelId } });
@@ -293,8 +302,20 @@ function resultsOfFailed(messages: readonly ContextMessage[]): ReadonlySet<Conte
 
 const FAILED = /^(?:error|aborted)$/;
 
-/** A message as pi sends it; undefined: it is kept out of the conversation. pi sends no message of a role that it does not know. */
+/** Marks messages of the agent whose role Bough's schema knows and pi's core does not. */
+const OF_AGENT = "ofPiAgent";
+
+function entryOf(message: { readonly role: string }): EntryInput {
+  return toMessagePayload(message.role === "custom" || message.role === "bashExecution" ? { ...message, [OF_AGENT]: true } : message);
+}
+
+/**
+ * A message as the agent has it; undefined: it is kept out of the conversation. Of another program's messages, those of roles that pi's core does
+ * not know are the user's: pi sends none of these.
+ */
 function requestMessage(message: ContextMessage): object | undefined {
+  const { [OF_AGENT]: isOfAgent, ...own }: Readonly<Record<string, unknown>> = { ...message };
+  if (isOfAgent === true) return own;
   if (message.role === "assistant" || message.role === "user" || message.role === "toolResult") return toPiMessage(message, 0);
   const whole = toPiMessage({ ...message }, 0);
   if (whole.role !== message.role) return whole;
