@@ -45,6 +45,8 @@ const REDRAW_MS = 100;
 /** Columns of the bar, and of the name of the operation. */
 const BAR_COLUMNS = 20;
 const NAME_COLUMNS = 20;
+/** Below this width there is no bar. */
+const NARROW = BAR_COLUMNS + NAME_COLUMNS + 8;
 
 /**
  * Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once, when the first part is done: an operation that
@@ -63,8 +65,9 @@ export async function startProgress(io: Io, out: Printer, operation = ""): Promi
       if (drawnAtMs !== undefined && performance.now() - drawnAtMs < REDRAW_MS) return;
       drawnAtMs = performance.now();
       const share = Math.min(done / Math.max(total, 1), 1);
-      const bar = barText(share, BAR_COLUMNS, out.glyphs);
-      drawOver(stream, `${padEnd(operation, NAME_COLUMNS)} ${bar} ${Math.floor(share * 100)}% ${safe(fileName(what))}`);
+      const isNarrow = (stream.columns || 80) < NARROW;
+      const left = isNarrow ? operation : `${padEnd(operation, NAME_COLUMNS)} ${barText(share, BAR_COLUMNS, out.glyphs)}`;
+      drawOver(stream, `${left} ${Math.floor(share * 100)}% ${safe(fileName(what))}`);
     },
     end() {
       if (drawnAtMs !== undefined) eraseLine(stream);

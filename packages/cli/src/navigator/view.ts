@@ -143,7 +143,9 @@ function searchLine(
   ellipsis: string,
 ): { readonly line: FrameLine; readonly column: number } {
   const right = status === "" ? "" : ` ${safe(status)}`;
-  const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([right, " "]), 10);
+  // A status that leaves too little room for what is typed gives it up to half of the line.
+  const typed = Math.min(lineWidth([safe(search.field.text), " "]), Math.floor(columns / 2));
+  const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([right, " "]), typed);
   const { text, column } = visibleField(search.field, room);
   const gap = " ".repeat(Math.max(room - lineWidth([text]), 0));
   const style = search.problem === null ? "dim" : "error";

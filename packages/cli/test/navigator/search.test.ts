@@ -61,6 +61,14 @@ describe("The search", () => {
     }
   });
 
+  it("has half of a narrow line for what is typed, and no more than it needs", () => {
+    const found = asked().type("a word and another one");
+    found.event(hitsEvent(found.queryId, ["left"], { total: 437 })).resize(40, 20);
+    expect(found.lines.find((line) => line.startsWith("/ "))).toBe("/ ord and another one  hit 1 of 437 (1 …");
+    const short = asked().type("word").hits("left").resize(20, 20);
+    expect(short.lines.find((line) => line.startsWith("/ "))).toBe("/ word   hit 1 of 1");
+  });
+
   it("removes an empty field with Enter", () => {
     expect(asked().press("enter").model.search).toBeNull();
   });
