@@ -2,7 +2,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "../errors.js";
 import { EXIT_OK } from "../exit-codes.js";
-import { locateStore, type StoreLocation } from "../session/store-location.js";
+import { withStore } from "../session/open-store.js";
+import type { StoreLocation } from "../session/store-location.js";
 import { createTemporaryFolder } from "../session/write-file.js";
 import { styled } from "../terminal/line.js";
 import type { Command, Invocation } from "./command.js";
@@ -29,7 +30,9 @@ const NEXT = [
 export const runDemo: Command = async (invocation) => {
   const { io, out, options } = invocation;
   const isTemporary = options.store === undefined;
-  const store = await locateStore(io, options.store ?? join(await createTemporaryFolder("demo"), "sessions.db"));
+  const given = options.store ?? join(await createTemporaryFolder("demo"), "sessions.db");
+  // A store that cannot be opened ends the demo with that error, before it runs a command.
+  const store = await withStore(io, given, "create", async (_, location) => location);
   out.line(`${isTemporary ? "Temporary store" : "Store"}: ${store.name}`);
   await runShown(invocation, store, "import", SAMPLE);
   await runShown(invocation, store, "tree", SESSION);

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { systemMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { longSession, TURNS } from "../../commands/long-session.js";
@@ -431,4 +432,11 @@ describe("bough stats", () => {
     expect(out).toMatch(/anthropic\/claude +1 +1,200 +30 +0 +0 +\$0\.5000/);
     expect(await here.json("stats")).toMatchObject({ sessions: 1, entries: 9 });
   });
+});
+
+test("bough demo ends with the error of a store that cannot be opened, before it prints anything", async () => {
+  const here = world();
+  writeFileSync(here.path("file"), "");
+  const { exit, code, out } = await here.run(["demo", "--store", here.path("file/sessions.db")]);
+  expect({ exit, code, out }).toEqual({ exit: 7, code: "STORE_UNAVAILABLE", out: "" });
 });
