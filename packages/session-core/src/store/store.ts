@@ -371,6 +371,7 @@ export class Store {
   /**
    * Copies the store into a new file, also while it is in use. The file has mode 0600 and gets its name when the copy is
    * complete. `onProgress` gets numbers of pages; an abort removes the copy and throws `signal.reason`. A server makes its own backups.
+   * better-sqlite3 waits with the global `setImmediate`: a test with fake timers has to leave that one real.
    * @throws {TargetExistsError | StoreUnavailableError | StoreDeniedError | StoreFullError} `path` exists, or the copy could not be written.
    * @throws {UnsupportedOperationError} the store is on a server.
    */
