@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { LineStream } from "./progress-line.js";
 
 /** A destination for text: a terminal, a file or a pipe. */
 export interface Sink {
@@ -61,7 +62,7 @@ export interface Io {
   /** Asks the user for a line that is not shown, such as a password; undefined: the process is not interactive. */
   readonly askSecret?: ((question: string) => Promise<string | undefined>) | undefined;
   /** The terminal for a progress bar; undefined: progress is printed as plain lines. */
-  readonly progressStream: NodeJS.WriteStream | undefined;
+  readonly progressStream: LineStream | undefined;
   /** The terminal for screens; undefined: there is none, or it supports no cursor movement. */
   readonly terminal: Terminal | undefined;
   /** Where long output is paged; undefined: stdout is no terminal, or a dumb one. */
