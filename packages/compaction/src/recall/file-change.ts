@@ -1,4 +1,5 @@
 import {
+  type CustomMessage,
   type Entry,
   type EntryId,
   type FileTouch,
@@ -86,6 +87,7 @@ export function changeOfTouch(
 ): FileChange {
   const call = findCall(entry, toolCallId);
   if (call === undefined && kind === "delete") return { kind: "delete" };
+  if (entry.type === "message" && entry.message.role === "custom" && kind === "read") return readMentioned(entry.message, path);
   const change: FileChange =
     call === undefined
       ? { kind: "unknown", why: "changes it inside of another call, which is not replayed", written: [] }
@@ -270,15 +272,37 @@ const NUMBERED = /^\s*\d+(?:\t|→|│|\| ?)/;
 const SHORTENED = /\[(?:truncated|output truncated|showing lines|\d+ more lines|… ?\d+)|<system-reminder>/i;
 
 function readShown(args: Arguments, result: ToolResultMessage): FileChange {
-  const recorded = isObject(result.details) ? result.details["file"] : undefined;
-  if (isObject(recorded) && typeof recorded["content"] === "string") {
-    const { content, startLine, numLines, totalLines } = recorded;
-    return startLine === 1 && numLines === totalLines ? { kind: "read", text: content } : NOTHING;
-  }
+  const recorded = readRecorded(result.details);
+  if (recorded !== undefined) return recorded;
   if (PARTIAL.some((name) => args[name] !== undefined && args[name] !== null)) return NOTHING;
-  const shown = textOf(result.content);
+  return readText(textOf(result.content));
+}
+
+/** Claude Code records what it read as `{ file: { content, startLine, numLines, totalLines } }`; undefined: nothing is recorded so. */
+function readRecorded(details: unknown): FileChange | undefined {
+  const recorded = isObject(details) ? details["file"] : undefined;
+  if (!isObject(recorded) || typeof recorded["content"] !== "string") return undefined;
+  const { content, startLine, numLines, totalLines } = recorded;
+  return startLine === 1 && numLines === totalLines ? { kind: "read", text: content } : NOTHING;
+}
+
+function readText(shown: string): FileChange {
   return SHORTENED.test(shown) ? NOTHING : { kind: "read", text: withoutNumbers(shown) };
 }
+
+/** A file that the host read for the user, who mentioned it. Its text is recorded as that of a read, or in a block `<file path="…">` of its own. */
+function readMentioned({ details, content }: CustomMessage, path: string): FileChange {
+  const recorded = isObject(details) ? readRecorded(details["content"]) : undefined;
+  if (recorded !== undefined) return recorded;
+  for (const block of typeof content === "string" ? [] : content) {
+    const [, name = "", text = ""] = (block.type === "text" ? FILE_BLOCK.exec(block.text) : null) ?? [];
+    if (name !== "" && isSamePath(name, path)) return readText(text);
+  }
+  return NOTHING;
+}
+
+/** The text of a mentioned file as oh-my-pi sends it. */
+const FILE_BLOCK = /^<file path="([^"\n]*)">\n([\s\S]*)\n<\/file>$/;
 
 function withoutNumbers(text: string): string {
   const lines = text.split("\n");

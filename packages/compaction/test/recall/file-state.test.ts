@@ -54,6 +54,40 @@ describe("the state in which a file was left", () => {
     expect(text).toContain("its text is not known");
   });
 
+  const mention = (message: object) => ({
+    type: "message" as const,
+    message: {
+      role: "custom" as const,
+      customType: "mention",
+      content: [],
+      nestedCalls: { calls: [{ name: "read", arguments: { path: "/p/a.ts" }, status: "ok" }] },
+      ...message,
+    },
+  });
+  const attached = (startLine: number) => ({
+    details: { type: "file", content: { type: "text", file: { content: "one\ntwo", startLine, numLines: 2, totalLines: 2 } } },
+  });
+
+  test.each([
+    ["Claude Code", attached(1)],
+    ["oh-my-pi", { content: [{ type: "text", text: '<file path="/p/a.ts">\none\ntwo\n</file>' }] }],
+  ])("is that of a file that the user mentioned, which %s read for the model", async (_agent, message) => {
+    const session = await started();
+    const { id } = await session.append(mention(message));
+    expect((await recallFile(session, { path: "a.ts" })).data).toMatchObject({ state: "known", content: "one\ntwo", entryIds: [id] });
+    await run(session, "edit", { path: "/p/a.ts", old_string: "two", new_string: "three" });
+    expect((await recallFile(session, { path: "a.ts" })).data.content).toBe("one\nthree");
+  });
+
+  test.each([
+    ["lines of a file", attached(4)],
+    ["a file that is not in the message", { content: [{ type: "text", text: '<file path="/p/b.ts">\none\n</file>' }] }],
+  ])("is not known from %s that the user mentioned", async (_what, message) => {
+    const session = await started();
+    await session.append(mention(message));
+    expect((await recallFile(session, { path: "a.ts" })).data).toMatchObject({ state: "unknown", content: null });
+  });
+
   test("is not changed by a call that failed", async () => {
     const session = await started();
     await run(session, "write", { path: "a.ts", content: "one" });

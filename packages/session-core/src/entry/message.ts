@@ -171,7 +171,8 @@ const bashExecutionMessageSchema = z.looseObject({
 
 /**
  * A message that the host added for the model. `display: false`: not shown to the user. A member `nestedCalls: { calls: [{ name, arguments,
- * status: "ok" }] }` says which tools the host ran for it, such as the reading of a file that the user mentioned: its files are read.
+ * status: "ok" }] }` says which tools the host ran for it, such as the reading of a file that the user mentioned: its files are read. `recallFile`
+ * takes the text of such a file from a block of the content: `<file path="PATH">`, a line break, the text, a line break, `</file>`.
  */
 const customMessageSchema = z.looseObject({
   role: z.literal("custom"),
