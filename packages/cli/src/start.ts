@@ -5,9 +5,9 @@ import { holdInput, startsShell } from "./terminal/early-input.js";
 import { shownCommandLine } from "./terminal/process-title.js";
 import { VERSION } from "./version.js";
 
-// The entry of the command. Before any other code is loaded it turns on the compile cache of Node, and keeps what is typed while the
-// shell is loading, and takes passwords out of the list of processes. Compiling that code takes a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
-// code, and heeds NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE.
+// The entry of the command. Before any other code is loaded it turns on the compile cache of Node (22.1 and later), keeps what is typed
+// while the shell is loading, and takes passwords out of the list of processes. Without the cache a third of the start is compiling. Node
+// checks that a cached file belongs to its version and code, and heeds NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE.
 
 interface CompileCache {
   readonly enableCompileCache?: (folder: string) => unknown;

@@ -210,7 +210,7 @@ interface Login {
   readonly user: string;
 }
 
-/** Finds the password of a login in the file `PGPASSFILE`, default `~/.pgpass`; undefined if there is none. Like libpq, ignores a file that others may read. */
+/** Finds the password of a login in the file `PGPASSFILE`, default `~/.pgpass`. Like libpq, ignores a file that others may read. */
 async function passwordFromFile(login: Login, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = environment["PGPASSFILE"] || defaultFile(environment);
   const text = await readPrivate(file);

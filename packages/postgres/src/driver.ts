@@ -119,7 +119,7 @@ export function answerMs({ address, waitMs }: PoolOptions): number {
   return address.connectTimeoutMs ?? Math.max(waitMs, 1);
 }
 
-/** True if a query ended because its `query_timeout` was over. The driver gives the error no code; one that pipelines statements closes the connection. */
+/** True if a query ended with its `query_timeout`, an error without a code. A driver that pipelines statements closes the connection. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }

@@ -249,7 +249,7 @@ const lockSessions = pgQuery<{ sessions: readonly SessionId[] }>(({ sql, p }) =>
     SELECT 1 FROM session WHERE tenant = ${p.tenant} AND session_id = ANY(${p.sessions}::text[]) ORDER BY session_id FOR NO KEY UPDATE`),
 );
 
-/** The session to which entries of these origins were added, if that is all that has changed; `arrived`: another store sent it, its claims are checked. */
+/** The session to which entries of these origins were added, if nothing else has changed. `arrived`: from another store; claims are checked. */
 interface Settled {
   readonly added?: SessionId;
   readonly arrived?: SessionId | undefined;

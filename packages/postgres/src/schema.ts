@@ -78,7 +78,7 @@ export const ORIGINALS_BY_ORIGIN: readonly string[] = [
   "CREATE INDEX entry_by_origin ON entry (tenant, origin, inherited, session_id) WHERE origin IS NOT NULL",
 ];
 
-/** Long texts are indexed by their beginnings, functions name everything with its schema, and announcements are on channels that cannot be guessed. */
+/** Long texts are indexed by their beginnings, functions qualify each name, and announcements are on channels that cannot be guessed. */
 export function secondStep({ schema }: Layout): readonly string[] {
   const cut = (column: string, characters = INDEXED_CHARACTERS) => `left(${column}, ${characters})`;
   return [

@@ -191,7 +191,7 @@ function unsureCondition(terms: readonly WordsTerm[], { tenant, has }: WordsColu
   return has([missing, ...unplaced]);
 }
 
-/** SQL of the ranks of an entry, whose words are unpacked once for all of them: two of all the words, from which its length follows, and one of each word of each term. */
+/** SQL of the ranks of an entry: two of all the words, from which its length follows, and one of each word. Its words are unpacked once. */
 function ranksOf(terms: readonly WordsTerm[], tenant: string): RawBuilder<unknown> {
   const rank = (query: string, norm: number) => sql`ts_rank('{1,1,1,1}', unpacked.words, ${query}::tsquery, ${sql.lit(norm)})`;
   const all = terms.map((term) => wholeQuery(term, tenant).replaceAll("<->", "|")).join(" | ");
@@ -223,7 +223,7 @@ function readRanked(json: string | null) {
 
 const SUM_OF_SQUARES = Math.PI ** 2 / 6;
 
-/** `ts_rank` of one word that occurs n times is the sum of 1/k² for k from 1 to n, as a part of its limit π²/6: the rest is close to 1/(n + ½). */
+/** `ts_rank` of a word that occurs n times is the sum of 1/k² to k = n as a part of π²/6; what the sum lacks is close to 1/(n + ½). */
 function toOccurrences(rank: number): number {
   const rest = SUM_OF_SQUARES * (1 - Math.min(rank, 0.9999));
   return Math.max(0, Math.round(1 / rest - 0.5));

@@ -28,7 +28,7 @@ export async function findLabelled(
   return { entries, all: [...entries, ...(await findCopies(database, entries))] };
 }
 
-/** The entries with labels that a request allows: originals before copies, in the order in which their sessions came into the store. Cost: the labels of the searched sessions. */
+/** The entries with labels that a request allows: originals first, copies in the order of their sessions. Cost: all labels there. */
 export function readLabels(database: Database, request: SearchRequest, untilMs: number | null): Promise<readonly LabelRow[]> {
   const { where } = searchedCopies(request, database.tenant, untilMs);
   const ofSession = request.sessionId === undefined ? sql`` : sql`AND label.session_id = ${request.sessionId}`;

@@ -221,7 +221,7 @@ export interface FurtherRequest extends SearchRequest {
   readonly except?: readonly EntryKey[];
 }
 
-/** The entries that a request allows: of those that several sessions have, the one that is shown. `untilMs`: those that a later page must not have. */
+/** The entries that a request allows; of several copies the one that is shown. `untilMs`: those that a later page must not have. */
 export function searchedEntries(request: FurtherRequest, tenant: string, untilMs: number | null): SearchedEntries {
   const { from, where } = searchedCopies(request, tenant, untilMs);
   const { except = [] } = request;
@@ -247,7 +247,7 @@ export function searchedCopies(request: SearchRequest, tenant: string, untilMs: 
   return { from: ofSession.length === 0 ? sql`entry` : sql`entry ${JOIN_SESSION}`, where: allOf(conditions) };
 }
 
-/** The entry is no copy; or it is the first copy in the searched sessions, in the order in which these came into the store, and the original is in none of them. */
+/** The entry is the original; or the original is not in the searched sessions, and it is the copy in the one that was stored first. */
 function isFirstCopy(request: SearchRequest): RawBuilder<boolean> {
   const places = sessionConditions(request);
   if (places.length === 0) return sql`NOT entry.inherited`;

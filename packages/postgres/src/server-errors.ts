@@ -48,7 +48,7 @@ export function isMisfit(error: unknown): boolean {
 export type Fault = "conflict" | "stale" | "starting" | "full" | "lost" | "failed";
 
 const CONFLICTS = ["40001", "40P01"];
-// Shutdown, crash, a dropped database, a connection or transaction that the server ended because of its time, and all of class 08; then what a socket says when its peer or the network is gone.
+// Shutdown, crash, a dropped database, a timeout of a connection or transaction, and all of class 08; then errors of sockets.
 const LOST =
   /^(57P0[1245]|25P0[34]|08\w{3}|ECONN(RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOST(UNREACH|DOWN)|ENET(UNREACH|DOWN|RESET)|ENOTCONN|EADDRNOTAVAIL|EPROTO|ERR_(SSL|STREAM)_\w+)$/;
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|timeout expired$)/;

@@ -28,7 +28,7 @@ export function sessionExists(sql: Sql, p: Always & KeyParameters): RawBuilder<b
 }
 
 /**
- * SQL of the condition that no newer program has made a schema that this one must not write to. It holds a lock that a change of the schema waits for.
+ * SQL of the condition that no newer program has made a schema that this one must not write to. A change of the schema waits for its lock.
  * A statement that writes outside a transaction of `PgDatabase.write` has it, and does nothing if it is false.
  */
 export function isWritable(sql: Sql, p: Always): RawBuilder<boolean> {

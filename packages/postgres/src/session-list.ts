@@ -223,7 +223,7 @@ export async function findSessionsByName(database: PgDatabase, name: string, lim
   return (await database.all(byIds, { ids: best.map(({ id }) => id) })).map(toSessionRecord);
 }
 
-/** A pattern of ILIKE that every title matches which has the name, or its words in their order. Only ASCII letters are compared without their case. */
+/** A pattern of ILIKE for titles with the name, or its words in their order. Only ASCII letters are compared without their case. */
 function titlePattern(name: string): string {
   const composed = name.normalize("NFC");
   const words = titleWords(composed);

@@ -140,7 +140,7 @@ function tenantMark(tenant: string): string {
 // each other, and a text that is then not written leaves some words that no text has.
 //
 // Each word is looked up by the index, also in a new table, of which the planner does not know yet how large it has become: NOT EXISTS would
-// read all of it. The statement does not wait for the disk. The text's own commit, which comes later, does; it makes durable what was committed before.
+// read all of it. The statement does not wait for the disk: the later commit of the text does, and makes earlier commits durable too.
 
 const insertWords = pgRepeatable<{ words: readonly string[] }>(({ sql, p }) =>
   pgRaw(sql`

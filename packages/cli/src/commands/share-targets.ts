@@ -156,8 +156,8 @@ function linesOf(text: string): readonly string[] {
 const PAGE_NAME = /^bough-[\w-]{22}\.html$/;
 
 /**
- * Removes a page; returns true if it was gone already. Values of a session come with an imported file, so a stored path or program is only used if it is one that Bough
- * stores: a file with the name of a page, the program `revoke` of the config, or the one that deletes a gist.
+ * Removes a page; returns true if it was gone already. Values of a session may come from an imported file, so a stored path or program is
+ * used only if Bough stores such: a file with the name of a page, the program `revoke` of the config, the one that deletes a gist.
  *
  * @throws {CommandError}
  */

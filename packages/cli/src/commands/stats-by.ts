@@ -16,7 +16,7 @@ export interface StatsByOptions extends CommonOptions, SessionChoice {
   readonly by?: "day" | "directory" | "model" | "session" | "agent";
 }
 
-/** Usage of replies. `withoutCost` counts the replies whose cost is neither stored nor estimated; `recordedReplies` those that report tokens or a cost. */
+/** Usage of replies. `withoutCost`: replies whose cost is neither stored nor estimated; `recordedReplies`: those with tokens or a cost. */
 interface Sum extends Record<(typeof FIGURES)[number], number> {
   readonly sessions: Set<string>;
   cost: Cost | null;
@@ -34,8 +34,8 @@ interface Used {
 }
 
 /**
- * Prints usage by day, directory, model, session or agent, with a total. A reply that several sessions have counts once, in the one with the original. Without
- * times the stored totals of the sessions are summed; days and times need the entries, which are read (200 MB of them in a second).
+ * Prints usage by day, directory, model, session or agent, with a total. A reply that several sessions have counts once, at its original.
+ * Without times the stored totals of the sessions are summed; days and times need the entries, which are read (200 MB of them in a second).
  */
 export async function printStatsBy(io: Io, out: Printer, store: Store, options: StatsByOptions): Promise<void> {
   const by = options.by ?? "model";

@@ -31,7 +31,7 @@ function lengthOf(matches: readonly string[] | null): number {
   return (matches ?? []).reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Estimates the tokens of a message: its text, thinking, calls and results, 1,500 per image, 3,000 per 50 kB of a file, and 4 for the message itself. */
+/** Estimates the tokens of a message: texts, thinking, calls and results, 1,500 per image, 3,000 per 50 kB of a file, and 4 for itself. */
 export function roughMessageTokens(message: ContextMessage): number {
   return MESSAGE_OVERHEAD + contentTokens(message);
 }

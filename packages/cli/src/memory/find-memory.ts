@@ -37,7 +37,7 @@ export interface Passage {
   readonly score: number;
 }
 
-/** The least score of an entry that is shown. Measured by test/eval/memory.mjs, which chooses it on one half of the real sessions and judges it on the other. */
+/** The least score of an entry that is shown: test/eval/memory.mjs chooses it on half of the real sessions and judges it on the others. */
 const LEAST_SCORE = 0.26;
 /** Passages with less than this part of the best score are left out. */
 const NEAR_BEST = 0.75;
@@ -187,8 +187,8 @@ async function draftHit(
 }
 
 /**
- * Writes drafts without their secrets. A session is read for those of them that stand elsewhere, once, and only if a word of the written texts can be a
- * secret: that costs more than all the rest. The secrets are taken out before a text is cut, because a part of one is not recognized.
+ * Writes drafts without their secrets, which are taken out before a text is cut, because a part of one is not recognized. A session is read
+ * for secrets that stand elsewhere once, and only if a word of the texts can be one: reading costs more than all the rest.
  */
 async function maskDrafts(drafts: readonly Draft[]): Promise<readonly Passage[]> {
   const masks = new SessionMasks();

@@ -35,7 +35,7 @@ export type Answer =
 interface PageServerOptions {
   /** 0: the one of `name` if it is free, else any other. */
   readonly port: number;
-  /** Names the content of the server. The port follows from it, so that what a browser keeps for an address (the theme, what was read) is found again. */
+  /** Names the content of the server. The port follows from it, so that a browser finds what it keeps for the address, such as the theme. */
   readonly name?: string;
   /** The server ends after this time without a request; 0: never. */
   readonly idleMs: number;

@@ -4,7 +4,7 @@ import type { Io } from "./io.js";
 
 const DEFAULTS = { XDG_CONFIG_HOME: ".config", XDG_DATA_HOME: ".local/share", XDG_STATE_HOME: ".local/state" } as const;
 
-/** The folder of a user for files of a kind, by the XDG specification, which requires that relative paths are ignored; "": there is no home directory. */
+/** The folder of a user for files of a kind, by the XDG specification, which ignores relative paths; "": there is no home directory. */
 export function userFolder({ env, home }: Pick<Io, "env" | "home">, kind: keyof typeof DEFAULTS): string {
   return namedFolder(env, kind, home === "" ? "" : join(home, DEFAULTS[kind]));
 }

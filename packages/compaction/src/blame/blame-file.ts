@@ -77,8 +77,8 @@ export interface BlamedFile {
 
 /**
  * Finds for each line of a file the entry of any session of the store whose call wrote it. Replays the writes, edits, patches and moves of
- * all sessions on the file in the order of their times, compares the result with the text, and says `perhaps` wherever two answers fit: for an identical
- * line beside it, a whole write over an unknown text, a change that cannot be replayed. Copies of an entry count once, at the original.
+ * all sessions on the file in the order of their times, compares the result with the text, and says `perhaps` wherever two answers fit: for an
+ * identical line, a whole write over an unknown text, a change that cannot be replayed. Copies of an entry count once, at the original.
  * Reads nothing but the store.
  *
  * Cost: a pass over the paths of all calls, a search for the name of the file, and the entries that touch it; linear in the text for each edit.

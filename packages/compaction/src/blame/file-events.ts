@@ -254,7 +254,7 @@ function meansPath(word: string, script: string, paths: readonly string[], cwd: 
 const MOST_UP = 12;
 const LEAVING = Array.from({ length: MOST_UP + 1 }, (_, up) => "../".repeat(up));
 
-/** The forms in which calls may write an absolute path: itself, below `~`, relative to each folder above, and to a folder beside one of them (`../`). */
+/** The forms in which calls may write an absolute path: itself, below `~`, relative to each folder above, or to one beside these (`../`). */
 function writtenForms(path: string, home: string): readonly string[] {
   const parts = path.split("/").filter((part) => part !== "");
   const relative = parts.flatMap((_, at) => LEAVING.map((leaving) => leaving + parts.slice(at).join("/")));

@@ -51,7 +51,7 @@ function mayAct(situation: Situation, { checkAt, trigger }: CompactionSettings):
   return !warm || usedTokens > limits.limitTokens;
 }
 
-/** A finished summary is discarded if it is no longer needed; the setting `background.apply` decides whether it is applied at once or at the threshold. */
+/** A finished summary that is no longer needed is discarded. `background.apply`: others are applied at once, or at the threshold. */
 function decideReady(situation: Situation, settings: CompactionSettings): Decision {
   if (situation.usedTokens < settings.background.minShareToApply * situation.limits.thresholdTokens) return "discard";
   if (!mayAct(situation, settings)) return "nothing";

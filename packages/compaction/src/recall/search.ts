@@ -310,8 +310,8 @@ const LONG = 3;
 const ALL_WORDS: SearchMatch = { kind: "all" };
 
 /**
- * Collects hits until there are `wanted`. The answers to a question are ranked by one search. Of other queries: entries with all the words, with most of them, with most of them where a word that is nowhere
- * is replaced by one that differs in a letter, and with some of them.
+ * Collects hits until there are `wanted`. The answers to a question are ranked by one search. Of other queries: entries with all the words,
+ * with most of them, with most of them after a word that is nowhere was replaced by one that differs in a letter, and with some of them.
  */
 async function collectHits(source: EntrySource, request: SearchRequest, wanted: number): Promise<Found> {
   const { query } = request;

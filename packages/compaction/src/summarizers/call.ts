@@ -47,11 +47,10 @@ function refusesTemperature(error: SummarizerCallError): boolean {
 /**
  * Calls one summarizer after the other until one returns a summary.
  *
- * A model that accepts only its default temperature is asked again at once without one. A temporary failure is retried after a doubling delay, or after the delay that the provider asks for. If that is longer
- * than `MAX_DELAY_MS`, and after any other failure, the next candidate is called. Three outcomes end the call at once,
- * because the caller must react to them: an abort, an overflow (a smaller input is needed) and a rejected reply (a
- * stricter prompt is needed). A summarizer that does not settle is abandoned after `timeoutMs`, and its later result is
- * ignored. No timer or listener remains.
+ * A model that accepts only its default temperature is asked again at once without one. A temporary failure is retried after a doubling
+ * delay, or the provider's. If that exceeds `MAX_DELAY_MS`, and after any other failure, the next candidate is called. Three outcomes end the
+ * call at once, because the caller must react to them: an abort, an overflow (a smaller input is needed) and a rejected reply (a stricter
+ * prompt is needed). A summarizer that does not settle is abandoned after `timeoutMs`. No timer or listener remains.
  *
  * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError} the overflow, or the last candidate's
  * failure.

@@ -40,9 +40,9 @@ import {
 } from "./summarizer-client.js";
 
 /**
- * Writes a summary. Lets the provider compact the conversation itself if a summarizer can. Otherwise tries full mode if possible, then simple mode; in each the normal prompt, then the strict one if the
- * answer is rejected or not smaller than `maxTokens`. If all fail, `summary.onFailure` decides. Without candidates, or
- * with the breaker open, no model is called.
+ * Writes a summary. Lets the provider compact the conversation itself if a summarizer can. Otherwise tries full mode if possible, then simple
+ * mode; in each the normal prompt, then the strict one if the answer is rejected or not smaller than `maxTokens`. If all fail,
+ * `summary.onFailure` decides. Without candidates, or with the breaker open, no model is called.
  *
  * The extract replaces the answer regardless of `onFailure` in three cases: the answer is larger than the source (a short
  * conversation), it repeats the instructions, or it contains almost nothing of the source, also after a second request.

@@ -70,7 +70,7 @@ export function attachmentMembers(record: JsonObject): JsonObject {
   return Array.isArray(rendered) && rendered.every(isText) ? without(record, ["rendered"]) : record;
 }
 
-/** The record of a message of an attachment. `content`: as the API takes it. Every version is given the texts, because it ignores them if it makes its own. */
+/** The record of a message of an attachment. `content`: as the API takes it. Versions that make the texts themselves ignore `rendered`. */
 export function attachmentRecord(attachment: JsonObject, content: unknown): JsonObject {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [textBlock(String(content))];
   const rendered = blocks.map((block) => ({ content: isObject(block) && block.type === "text" ? block.text : [block] }));

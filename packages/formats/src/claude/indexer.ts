@@ -45,7 +45,7 @@ export class Indexer {
   /** The object of the current line. */
   #object: JsonObject | undefined;
 
-  /** Of the records before those of this reading: the first one that is not read again, the ids of all, and their session, which is one; undefined: there are none. */
+  /** Of the records before this reading: the first one that is not read again, the ids of all, and their one session. undefined: none. */
   readonly #before: { readonly next: NodeIndex; readonly seen: SeenIds; readonly chain: number } | undefined;
 
   /** `isChain`: a record without a parent is below the one that was added before it. `saved`: by an earlier reading. */

@@ -7,8 +7,8 @@ import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.
  * Computes the parent of each record in the imported tree.
  *
  * The parents in the file form more branches than the user made: results of parallel calls have different lines of a reply as
- * parents, reports of hooks branch off the conversation, and the parent of a reply is the last record that Claude Code had in memory. These rules keep only
- * the real branches:
+ * parents, reports of hooks branch off the conversation, and the parent of a reply is the last record that Claude Code had in memory.
+ * These rules keep only the real branches:
  *
  * 1. A *step* (a prompt, a reply, a compaction) is attached to its parent's settled point: the end of the records that belong to
  *    the parent, which are noise, injected messages without children, and results of tool calls. So a reply follows all results,

@@ -22,7 +22,7 @@ export function agentsOf(formats: readonly SourceFormat[]): readonly FormatAgent
   return formats.flatMap((format) => (format.agents ?? []).map((agent) => ({ agent, format })));
 }
 
-/** The folders in which an agent keeps sessions, absolute. Without a home folder, those below it would be in the working directory: they are left out. */
+/** The folders in which an agent keeps sessions, absolute. Without a home folder those below it are left out. */
 export function foldersOf(agent: SourceAgent, environment: SourceEnvironment): readonly string[] {
   return agent.folders(environment).filter((folder) => isAbsolute(folder));
 }

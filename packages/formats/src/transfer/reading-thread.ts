@@ -31,9 +31,9 @@ const LEAST_FILE_BYTES = 1 << 16;
 const IDLE_MS = 10_000;
 
 /**
- * The most memory of the thread's heap. It needs 30 to 100 MB for a file of 1 GB. With V8's limit for a large machine, 4 GB, the heap grows to four times what is
- * needed before it is collected; below 2 GB, as on a machine of 8 GB, to twice that. Of the objects of a batch none is needed after it is
- * posted, so the young generation need not be V8's 48 MB, which stay resident.
+ * The most memory of the thread's heap. It needs 30 to 100 MB for a file of 1 GB. With V8's limit for a large machine, 4 GB, the heap grows to
+ * four times what is needed before it is collected; below 2 GB to twice that. No object of a batch is needed after it is posted, so the
+ * young generation need not be V8's 48 MB, which stay resident.
  */
 const HEAP = { maxOldGenerationSizeMb: 2000, maxYoungGenerationSizeMb: 24 };
 

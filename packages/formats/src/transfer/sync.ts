@@ -100,8 +100,8 @@ const OPTIONS = optionsOf({
 /**
  * Imports the new records in the folders of every agent on this machine. Of a file that did not change since the last sync it reads only
  * the size and times; it reads a file that grew from the end of the last reading, if the format allows. It never changes files.
- * Each session is all or nothing; those of small new files share a transaction. Sessions whose file is gone stay in the store; a session that was deleted in the store is not
- * brought back.
+ * Each session is all or nothing; those of small new files share a transaction. Sessions whose file is gone stay in the store; one that was
+ * deleted in the store is not imported again.
  *
  * A file that cannot be imported is listed in `failed`; the others are imported. Several processes may sync at once.
  *

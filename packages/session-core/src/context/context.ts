@@ -36,7 +36,7 @@ export interface ModelSetting {
   readonly modelId: string;
 }
 
-/** The input of a model at one point of a session. The messages are frozen, because later contexts contain the same objects: copy a message to change it. */
+/** The input of a model at one point of a session. Later contexts share the messages, which are frozen: copy a message to change it. */
 export interface SessionContext {
   readonly messages: readonly ContextMessage[];
   /**

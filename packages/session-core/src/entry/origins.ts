@@ -125,9 +125,9 @@ export function decideOriginals<S>(
 }
 
 /**
- * Lists the origins of which all entries must be read. `entries`: of each origin those that count as originals, those of `added`, to which an import has
- * added entries, and the one that a reference names. `copiedInSource`: those of which there is a copy in the session that `added` is a fork of. The
- * entries are enough where the original is in one other session, which once came before all copies: then `added` either comes after it, or before it
+ * Lists the origins of which all entries must be read. `entries`: of each origin those that count as originals, those of `added`, to which an
+ * import has added entries, and the one that a reference names. `copiedInSource`: those with a copy in the session that `added` is a fork of.
+ * These are enough where the original is in one other session, which once came before all copies: then `added` comes after it, or before it
  * and all of them. Where the link of a session says otherwise, the copies take part.
  */
 export function listUndecided<S>(

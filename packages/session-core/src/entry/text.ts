@@ -42,7 +42,7 @@ export function isPrivate(payload: EntryPayload): boolean {
 
 /**
  * The text of an entry that the search indexes: texts, thinking, arguments of tool calls, tool output, commands, names and types
- * of files, summaries and their file lists. The content of files, images, ids, `details` of messages, `custom` data and foreign records are not indexed.
+ * of files, summaries and their file lists; no content of files, images, ids, `details` of messages, `custom` data and foreign records.
  */
 export function searchableText(payload: EntryPayload): string {
   switch (payload.type) {

@@ -17,8 +17,8 @@ export interface ValidatedEntry {
 }
 
 /**
- * Validates an entry that a caller or a file supplied. The payload is as it is stored: see `encodeBytes`. Unknown fields are kept; `seq` and `parentId` are removed, because the
- * store sets them.
+ * Validates an entry that a caller or a file supplied. The payload is as it is stored: see `encodeBytes`. Unknown fields are kept; `seq` and
+ * `parentId`, which the store sets, are removed.
  *
  * @param inSchemaOrder Returns a copy of the payload whose known members come first, in the order of the schema; default: the given
  * order is kept if nothing has to be changed.

@@ -4,8 +4,7 @@ import type { EntryId } from "../ids/ids.js";
 import type { StoredOperation } from "../tools/file-operations.js";
 
 /**
- * The change that an entry makes to the state of its path: it sets the model, the thinking level or the system message of what follows, or it refers to an
- * entry.
+ * The change that an entry makes to the state of its path: it sets the model, the thinking level or the system message, or refers to an entry.
  */
 export type PathEffect =
   | "none"

@@ -173,7 +173,7 @@ export interface EntryListing {
   /** Only entries that arrived before this one, given by its `seq`. */
   readonly beforeSeq?: number | undefined;
   readonly types?: readonly EntryType[] | undefined;
-  /** Only `custom` and `custom_message` entries and messages of the role `custom` of this type, read by an index. One longer than 500 characters finds nothing. */
+  /** Only `custom` and `custom_message` entries and messages of the role `custom` of this type, at most 500 characters, read by an index. */
   readonly customType?: string | undefined;
   /** At most this many; default 1,000. */
   readonly limit?: number | undefined;

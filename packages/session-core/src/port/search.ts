@@ -44,7 +44,7 @@ export interface SearchRequest {
   readonly path?: string | undefined;
   /** Only sessions of this working directory. */
   readonly cwd?: string | undefined;
-  /** Only these sessions, such as those that a host has chosen by their records. Unlike `sessionId`, an entry that several of them have is one hit. */
+  /** Only these sessions, such as those that a host has chosen. Unlike `sessionId`, an entry that several of them have is one hit. */
   readonly sessionIds?: readonly SessionId[] | undefined;
   /** Only these entries, by their order of arrival (`seq`). */
   readonly seqs?: readonly number[] | undefined;
@@ -114,8 +114,8 @@ export type SearchMatch =
 
 /**
  * A page of hits. An entry that several sessions have is one hit: the original, or, if only some sessions are searched, the first of its
- * copies there. A search in one session finds the copies that the session has. Titles first, then entries whose label matches, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
- * of another one, then those where it is another part of it; of equal ranks the newest first.
+ * copies there. Titles first, then entries whose label matches, then those with the query as whole words by BM25 rank, as starts of words,
+ * as parts of words; of equal ranks the newest first.
  */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];

@@ -113,8 +113,8 @@ export interface SourceSession {
    */
   records(from?: ReadingPosition): Iterable<SourceRecord>;
   /**
-   * Where the last reading ended, or where its open end starts; call it after `records()` is exhausted or was left at its open end. undefined: the next reading starts at the beginning.
-   * Only for formats whose files grow at their end.
+   * Where the last reading ended, or where its open end starts; call it after `records()` ended there. undefined: the next reading starts at
+   * the beginning. Only for formats whose files grow at their end.
    */
   position?(): ReadingPosition | undefined;
 }

@@ -197,7 +197,7 @@ export function toLeafName(text: string): string {
   return toSingleLine(text.replace(HIDDEN, ""));
 }
 
-/** Throws unless a new leaf may have this name: the caller passes it in every later call, so it is rejected instead of normalized. @throws {InvalidEntryError} */
+/** Throws unless a new leaf may have this name. It is not normalized, because callers pass it again. @throws {InvalidEntryError} */
 export function assertLeafName(name: string): void {
   if (name === "" || name !== toLeafName(name)) {
     throw new InvalidEntryError(

@@ -121,9 +121,9 @@ export class Session {
   }
 
   /**
-   * Appends an entry below the leaf and moves the leaf to it; with `parentId`, below that entry, without moving the leaf. Of a list, such as
-   * the entries of a reply, each is appended below the one before it, all in one transaction; the last one is returned. When the promise resolves the entry is on disk; with durability
-   * `full`, the default, it survives a power loss.
+   * Appends an entry below the leaf and moves the leaf to it; with `parentId`, below that entry, without moving the leaf. Of a list each is
+   * appended below the one before it, all in one transaction; the last one is returned. When the promise resolves the entry is on disk; with
+   * durability `full`, the default, it survives a power loss.
    *
    * An append with the `id` and content of an existing entry (and its parent, if `parentId` is given) writes nothing, so that it can
    * be repeated.

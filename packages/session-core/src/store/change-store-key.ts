@@ -14,8 +14,8 @@ export interface KeyChangeOptions {
 /** The result of a change of a key. */
 export interface ChangedKey {
   /**
-   * The number of other names (hard links) that the file had. They keep the old file, with the old key or without one. 0: nobody can open the old file any
-   * more; unless the store was unlocked, it was overwritten with zeros.
+   * The number of other names (hard links) of the file. They keep the old file, with the old key or without one. 0: the old file is gone;
+   * unless the store was unlocked, it was overwritten with zeros.
    */
   readonly otherNames: number;
 }

@@ -160,7 +160,7 @@ function bareName(model: string): string {
     .replace(/[._@:\s]+/g, "-");
 }
 
-/** The names under which a model may be in the table: its own, then without one suffix after the other. Claude's versions stand before or after its family. */
+/** The names of a model in the table: its own, then without one suffix after the other. Claude's versions stand before or after its family. */
 function* namesOf(name: string): Generator<string> {
   for (let rest = name; ; rest = rest.replace(SUFFIX, "")) {
     yield rest;

@@ -59,7 +59,7 @@ export interface OpenAiHostedItem extends JsonObject {
   readonly type: "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" | "mcp_call" | "mcp_list_tools";
 }
 
-/** One item of the `input` of a Responses request; `arguments` is JSON text, `input` any text. `id`: of the item in its response. `namespace`: of the tool. */
+/** One item of the `input` of a Responses request; `arguments` is JSON text, `input` any text, `id` that of the item in its response. */
 export type OpenAiResponsesItem =
   | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
   | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
@@ -99,9 +99,9 @@ export interface OpenAiResponsesInput<Item = OpenAiResponsesItem> {
  * tool loop continues its reasoning. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
  * its id is valid only as long as OpenAI stores the response. Thinking of other providers than the context's is left out (xAI's API has the
  * same items, and cannot decrypt OpenAI's). A call of a custom tool, whose input is a text, is sent as such to its provider, and as a call of a
- * function to others. Items of tools that OpenAI ran are given back to it, because it rejects reasoning without the item that followed it, and left out for
- * others. PDFs are sent; other files that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
- * summary as text.
+ * function to others. Items of tools that OpenAI ran go to OpenAI only, which rejects reasoning without the item that followed it. PDFs are
+ * sent; other files that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other
+ * models get its summary as text.
  *
  * `Item`: the type of an item in the SDK that sends it. No version of the SDK has the type of every item that the API has returned, so the
  * compiler does not compare the two.

@@ -28,7 +28,7 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
   }
 }
 
-/** Rounds a time down to whole milliseconds; the modification time of a file has fractions. Returns 0 (unknown) for NaN and for times out of range. */
+/** Rounds a time, such as that of a file, down to whole milliseconds. Returns 0 (unknown) for NaN and for times out of range. */
 export function toStoredMs(ms: number): number {
   const whole = Math.floor(ms);
   return Number.isSafeInteger(whole) ? whole : 0;

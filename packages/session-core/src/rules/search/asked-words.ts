@@ -8,7 +8,7 @@ import { mistakesOf } from "./spelling.js";
 /** The most entries whose words are read, counted again for each word. */
 export const MOST_READ = 10_000;
 
-/** The numbers of the words that are read, from the number of entries with each: the rarest, as many as there is room for; one of them in any case. */
+/** The numbers of the words that are read, from the number of entries with each: at least one, and the rarest that there is room for. */
 export function chooseRead(counts: readonly number[]): ReadonlySet<number> {
   const chosen = new Set<number>();
   let read = 0;

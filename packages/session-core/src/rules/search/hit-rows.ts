@@ -85,7 +85,7 @@ export interface TitleRow {
   readonly created_at_ms: number;
 }
 
-/** Returns the titles that match: those with whole words first; of the same fit in the given order, the newest first. @throws {SlowExpressionError} */
+/** Returns the titles that match: those with whole words first; of the same fit the newest first, as given. @throws {SlowExpressionError} */
 export function matchTitles(
   rows: readonly TitleRow[],
   matching: Matching,

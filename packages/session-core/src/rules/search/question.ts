@@ -53,7 +53,7 @@ export interface AskedTerm {
   readonly forms: readonly string[];
 }
 
-/** Looks up the forms of the words of a question. `startingWith` lists the words of the store that start with one of several texts; it is called once. */
+/** Looks up the forms of the words of a question. `startingWith`, called once, lists the words of the store with one of these beginnings. */
 export async function findForms(
   terms: readonly QuestionTerm[],
   startingWith: (starts: readonly string[]) => Promise<readonly string[]>,

@@ -72,7 +72,7 @@ function weightOfWord(having: number, total: number): number {
   return Math.log(1 + (Math.max(total, having) - having + 0.5) / (having + 0.5));
 }
 
-/** Groups entries by their own rank without their lengths, the best group first. `counts`: of each word, in several parts, how often an entry has it, by its key. */
+/** Groups entries by their rank without their lengths, best first. `counts`: of each word, in several parts, how often an entry has it. */
 export function groupByThemselves<K>(
   counts: readonly (readonly ReadonlyMap<K, number>[])[],
   weights: readonly number[],

@@ -201,7 +201,7 @@ export class StoreFile {
     this.#start = this.#decrypt(this.#readStart(HEADER_BYTES));
   }
 
-  /** Returns the file at `path`, or undefined. `key`: what opens it if it is locked. @throws {ForeignFileError | StoreUnavailableError | StoreDeniedError} */
+  /** Returns the file at `path`, or undefined. `key`: of a locked one. @throws {ForeignFileError | StoreUnavailableError | StoreDeniedError} */
   static find(path: string, key?: string): StoreFile | undefined {
     return withTypedErrors(path, () => {
       const stats = statSync(path, { throwIfNoEntry: false });

@@ -24,7 +24,7 @@ export function findLabelled(connection: Connection, rows: readonly LabelRow[], 
   return { entries, seqs: [...seqs, ...findCopies(connection, seqs)] };
 }
 
-/** The entries with labels that a request allows: originals before copies, in the order in which their sessions came into the store. Cost: the labels of the searched sessions. */
+/** The entries with labels that a request allows: originals first, copies in the order of their sessions. Cost: all labels there. */
 export function readLabels(connection: Connection, request: SearchRequest): readonly LabelRow[] {
   const conditions = allOf([...entryConditions(request), ...copyConditions(request, sql.ref("entry.seq"))]);
   const from =

@@ -151,7 +151,7 @@ class QuestionSearch {
     return { words: [...words, ...others], mistakes, met: new Set([...met, ...[...metByMistake].map((at) => words.length + at)]) };
   }
 
-  /** The entries that are best by themselves and meet the other conditions. `counts`: of each word, how often entries have it. `known`: rows that meet them. */
+  /** The best entries that meet the other conditions. `counts`: of each word, how often entries have it. `known`: rows that meet them. */
   #chooseBest(
     connection: Connection,
     counts: readonly (readonly ReadonlyMap<number, number>[])[],

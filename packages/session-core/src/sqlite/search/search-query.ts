@@ -83,7 +83,7 @@ export function copyConditions({ seqs, includePrivate }: SearchRequest, seq: Raw
   return conditions;
 }
 
-/** The entry is no copy; or it is the first copy in the searched sessions, in the order in which these came into the store, and the original is in none of them. */
+/** The entry is the original; or the original is not in the searched sessions, and it is the copy in the one that was stored first. */
 function isFirstCopy(request: SearchRequest, seq: RawBuilder<unknown>): RawBuilder<boolean> {
   const places = placeConditions(request);
   const copy = sql`SELECT 1 FROM entry AS copy WHERE copy.seq = ${seq} AND copy.inherited = 1`;

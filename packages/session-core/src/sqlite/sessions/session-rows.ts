@@ -231,7 +231,7 @@ const sessionAfter = query<{ id: string }, { id: string }>(({ db, sql, p }) =>
     .limit(1),
 );
 
-/** For each id of a session its shortest prefix of at least four characters that names it alone. A prefix of a conversation is also one of its subagents, and means the conversation. */
+/** For each session id its shortest unique prefix of at least four characters. One that subagents share means the conversation. */
 export function shortSessionIds(connection: Connection, ids: readonly SessionId[]): ReadonlyMap<SessionId, string> {
   const short = new Map<SessionId, string>();
   for (const id of ids) short.set(id, shortenId(id, [connection.get(sessionBefore, { id })?.id, connection.get(sessionAfter, { id })?.id]));

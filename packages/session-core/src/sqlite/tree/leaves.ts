@@ -34,7 +34,7 @@ export function readLeaf(connection: Connection, session: SessionRow, name: stri
   return readLeafState(connection, session, requireLeafSeq(connection, session, name));
 }
 
-/** Returns the state of a leaf; creates the leaf at `start` if the session has none of this name. Call it inside `write`. @throws {InvalidEntryError} the name is not valid. */
+/** Returns the state of a leaf; creates a missing one at `start`. Call it inside `write`. @throws {InvalidEntryError} the name is not valid. */
 export function openLeaf(connection: Connection, session: SessionRow, name: string, start: LeafState): FileLeafState {
   const found = findLeaf(connection, session.seq, name);
   if (found !== undefined) return readLeafState(connection, session, found.seq);

@@ -213,7 +213,7 @@ const markEntries = query<{ seqs: string; inherited: 0 | 1 }>(({ sql, p }) =>
 /** Returns what is known of a session, undefined for one that is gone. */
 type FindHolder = (session: SessionSeq) => Holder | undefined;
 
-/** The session to which entries of these origins were added, if that is all that has changed; `arrived`: another store sent it, its claims are checked. */
+/** The session to which entries of these origins were added, if nothing else has changed. `arrived`: from another store; claims are checked. */
 interface Settled {
   readonly added?: SessionSeq;
   readonly arrived?: SessionSeq | undefined;

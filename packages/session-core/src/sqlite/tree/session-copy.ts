@@ -405,7 +405,7 @@ const MOST_KEPT = 8;
 
 const kept = new WeakMap<Connection, Places[]>();
 
-/** The places of a session. Entries are never removed from a session, so known ones stay. Call it inside `read`, or before the first write of a `write`. */
+/** The places of a session. Known ones stay, because no entry is ever removed. Call it inside `read`, or before the first write of a `write`. */
 function placesOf(connection: Connection, session: SessionSeq): Places {
   const all = kept.get(connection) ?? [];
   const places = all.find((one) => one.session === session) ?? new Places(session);
