@@ -79,8 +79,6 @@ async function canRetry(error: unknown): Promise<boolean> {
 async function askOnce(request: ModelRequest, listener: ReplyListener): Promise<Reply> {
   const reader = new StepReader();
   const sdk = await import("ai");
-  // The SDK prints warnings to the console, which would corrupt the screen.
-  globalThis.AI_SDK_LOG_WARNINGS = false;
   const model = await request.model.languageModel();
   try {
     const { fullStream } = sdk.streamText(buildOptions(request, model, describeTools(request.tools, sdk.jsonSchema)));

@@ -57,6 +57,8 @@ export function chooseChatModel(env: Io["env"], config: Config, options: ChatOpt
     origin: { ...choice.origin, window: window.origin },
     secrets: secretsOf(choice),
     languageModel: () => {
+      // The SDK prints warnings to the console: onto the screen of the shell, and before the JSON of a command.
+      globalThis.AI_SDK_LOG_WARNINGS = false;
       loading ??= choice.provider === "anthropic" ? createAnthropicModel(choice) : openAiCompatible(choice);
       return loading;
     },
