@@ -4,10 +4,11 @@ import { findContextWindow } from "@bough/compaction/providers";
 import type { Session } from "@bough/session-core";
 import { loadConfig } from "../config/config-file.js";
 import type { Config } from "../config/schema.js";
+import { UsageError } from "../errors.js";
 import { compactionSettings, type SummaryModel, type SummaryOptions } from "../session/compactor.js";
 import { chooseWindow } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
-import { chooseChatModel } from "./chat-model.js";
+import { type ChatModel, chooseChatModel } from "./chat-model.js";
 
 /**
  * Chooses model, context window and settings for summaries of a session. `model` null: there is none, and the summary is an extract.
@@ -29,12 +30,22 @@ export async function openSummaryCompactor(io: Io, session: Session): Promise<Co
   return createCompactor((await summaryWork(io, session, {})).compactor);
 }
 
-function chooseSummaryModel(env: Io["env"], config: Config, { model: given, baseUrl, apiKeyEnv }: SummaryOptions): SummaryModel | null {
-  const model = chooseChatModel(env, config, { model: given, baseUrl, apiKeyEnv });
+function chooseSummaryModel(env: Io["env"], config: Config, options: SummaryOptions): SummaryModel | null {
+  const model = chooseModel(env, config, options);
   if (model === null) return null;
   const { name, secrets } = model;
   const recorded = recordFailures(async (request) => aiSdkSummarizer(await model.languageModel(), { secrets })(request));
   return { name, windowTokens: config.window ?? findContextWindow(name), ...recorded };
+}
+
+/** Unlike a reply, a summary needs no model, which the error says. */
+function chooseModel(env: Io["env"], config: Config, { model, baseUrl, apiKeyEnv }: SummaryOptions): ChatModel | null {
+  try {
+    return chooseChatModel(env, config, { model, baseUrl, apiKeyEnv });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${error.message} \`bough compact\` and \`bough go\` use no model with --extract.`, { cause: error });
+  }
 }
 
 /** Wraps a summarizer to record its errors: after an error the compactor falls back to an extract, and the report names the error. */

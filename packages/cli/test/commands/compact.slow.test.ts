@@ -187,7 +187,7 @@ describe("bough compact refuses", () => {
     [["--preset", "mine"], {}, "Allowed choices are balanced, pi,"],
     [["--keep", "-1"], {}, "must be an integer"],
     [["--window", "0"], {}, "must be an integer"],
-    [[], { BOUGH_MODEL: "m1" }, "The URL of the model is missing"],
+    [[], { BOUGH_MODEL: "m1" }, "/v1. `bough compact` and `bough go` use no model with --extract."],
   ])("%j with %j", async (options, env, message) => {
     const here = await withLongSession();
     const { exit, out, err } = await here.run(["compact", "long", ...options], { env });
