@@ -3,14 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { LIBRARIES } from "./packages.mjs";
+import { withPart } from "./page-part.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const page = join(root, "docs/errors.md");
-const START = "<!-- errors: written by node .ci/errors.mjs -->";
-const END = "<!-- end of errors -->";
-
-/** The packages whose errors reach a host, in the order of the page. */
-const LIBRARIES = ["session-core", "formats", "compaction", "adapters"];
 
 /** The errors of a package: `{ name, code, text }`, in the order of the codes. */
 function errorsOf(name) {
@@ -51,14 +48,11 @@ function paragraphOf(node) {
 
 /** The page with its tables as the source has them now. */
 export function errorsPage() {
-  const tables = LIBRARIES.map((name) => {
+  const tables = LIBRARIES.flatMap((name) => {
     const rows = errorsOf(name).map(({ code, name: error, text }) => `| \`${code}\` | \`${error}\` | ${text} |`);
-    return `### @bough/${name}\n\n| code | class | when |\n|---|---|---|\n${rows.join("\n")}`;
+    return rows.length === 0 ? [] : [`### @bough/${name}\n\n| code | class | when |\n|---|---|---|\n${rows.join("\n")}`];
   });
-  const text = readFileSync(page, "utf8");
-  const [before, rest] = text.split(START);
-  const [, after] = (rest ?? "").split(END);
-  return `${before}${START}\n\n${tables.join("\n\n")}\n\n${END}${after}`;
+  return withPart(readFileSync(page, "utf8"), "errors: written by node .ci/errors.mjs", tables.join("\n\n"));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, errorsPage());

@@ -2,11 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withPart } from "./page-part.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const page = join(root, "docs/compaction.md");
-const START = "<!-- settings: written by node .ci/settings.mjs -->";
-const END = "<!-- end of settings -->";
 
 /** One row for each setting, in the order of the schema; groups are walked into. */
 function rowsOf(schema, presets, path = []) {
@@ -34,10 +33,8 @@ function others(path, presets) {
 export async function settingsPage() {
   const { settingsJsonSchema, PRESETS } = await import(join(root, "packages/compaction/dist/index.js"));
   const rows = rowsOf(settingsJsonSchema(), PRESETS);
-  const text = readFileSync(page, "utf8");
-  const [before, rest] = text.split(START);
-  const [, after] = (rest ?? "").split(END);
-  return `${before}${START}\n\n| setting | default | what it does; what presets have instead |\n|---|---|---|\n${rows.join("\n")}\n\n${END}${after}`;
+  const table = `| setting | default | what it does; what presets have instead |\n|---|---|---|\n${rows.join("\n")}`;
+  return withPart(readFileSync(page, "utf8"), "settings: written by node .ci/settings.mjs", table);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, await settingsPage());

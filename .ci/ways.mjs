@@ -15,6 +15,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { transformSync } from "esbuild";
 import { PACKAGES } from "./packages.mjs";
+import { withPart } from "./page-part.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -245,14 +246,11 @@ function byFolder(files) {
   return [...groups].map(([folder, names]) => `**${folder}**: ${names.join(", ")}`).join("; ");
 }
 
-const START = "<!-- ways: written by node .ci/ways.mjs --write -->";
-const END = "<!-- end of ways -->";
-
 const lists = await ways();
 if (process.argv.includes("--write") || process.argv.includes("--check")) {
   const page = join(root, "docs/architecture.md");
   const before = readFileSync(page, "utf8");
-  const after = `${before.slice(0, before.indexOf(START))}${START}\n\n${asMarkdown(lists)}\n\n${before.slice(before.indexOf(END))}`;
+  const after = withPart(before, "ways: written by node .ci/ways.mjs --write", asMarkdown(lists));
   if (process.argv.includes("--write")) writeFileSync(page, after);
   else if (after !== before) {
     process.stderr.write("docs/architecture.md lists other files. Run: node .ci/ways.mjs --write\n");

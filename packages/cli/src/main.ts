@@ -10,7 +10,7 @@ import { LineReader, startAnswerDelay } from "./terminal/line-reader.js";
 // The only file besides start.ts that uses `process`. A command listens for SIGINT only while it has something to clean up. The default
 // action ends the process at once; SQLite rolls back a transaction that was open.
 
-/** The output. */
+/** A stream whose writes reject when they fail: for the output of a command. */
 function createSink(stream: NodeJS.WriteStream): Sink {
   let failure: Error | undefined;
   // An error of a write is passed to its callback; this listener is for errors between two writes.
@@ -27,7 +27,7 @@ function createSink(stream: NodeJS.WriteStream): Sink {
   };
 }
 
-/** What is said beside the output. The work goes on if nobody reads it (`2>&1 | head`) or it cannot be written. */
+/** A stream whose failed writes are ignored: for messages, so that a command ends its work when nobody reads them (`2>&1 | head`). */
 function createNotes(stream: NodeJS.WriteStream): Sink {
   stream.on("error", () => undefined);
   return { ...shapeOf(stream), write: (text) => new Promise((resolve) => stream.write(text, () => resolve())) };

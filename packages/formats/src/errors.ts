@@ -38,14 +38,17 @@ export class NoSessionsFoundError extends BoughError {
   }
 }
 
-/** The file is of a known format, or the folder has such files, but there is no conversation yet: only a header or settings. Nothing was imported. */
+const NO_CONVERSATION = "contains no conversation yet, only a header or settings";
+
+/** The file, or each session file of the folder, contains only a header or settings, and no conversation yet. Nothing was imported. */
 export class NoConversationError extends BoughError {
+  /** The reason for which such a file in a folder is skipped. */
+  static readonly REASON = `it ${NO_CONVERSATION}`;
   readonly code = "NO_CONVERSATION";
   readonly path: string;
-  readonly reason = "it contains no conversation yet, only a header or settings";
 
   constructor(path: string) {
-    super(`${path} contains no conversation yet, only a header or settings.`);
+    super(`${path} ${NO_CONVERSATION}.`);
     this.path = path;
   }
 }

@@ -116,7 +116,7 @@ class AgentKeeper<M extends { readonly role: string }> {
   readonly #converted = new WeakMap<ContextMessage, M>();
   /** The prompt that was stored last. */
   #prompt = "";
-  /** What the next reply or result continues: the leaf of its request, or the message that was stored last. */
+  /** The parent of the next reply or result: the leaf of its request, or the entry that was stored last. */
   #at: EntryId | null = null;
   /** The entry of the message that the agent was given behind a system message of its own. */
   readonly #followers = new WeakMap<M, EntryId>();
@@ -177,7 +177,7 @@ class AgentKeeper<M extends { readonly role: string }> {
     if (type === "agent_end") await this.#endTurn(signal);
   }
 
-  /** The run has its reply. What keeps the compactor from its work, other than an abort, ends the next request, which begins with the same work. */
+  /** An error of the compactor does not fail the run, which has its reply: the next request calls the compactor again, and fails with it. */
   async #endTurn(signal: AbortSignal): Promise<void> {
     if (!signal.aborted) await this.#options.compactor?.turnEnded({ signal }).catch(() => undefined);
   }
@@ -310,8 +310,8 @@ function entryOf(message: { readonly role: string }): EntryInput {
 }
 
 /**
- * A message as the agent has it; undefined: it is kept out of the conversation. Of another program's messages, those of roles that pi's core does
- * not know are the user's: pi sends none of these.
+ * A message as the agent has it; undefined: it is not sent. Messages of other programs whose role pi's core does not know become messages of
+ * the user, because pi sends no others.
  */
 function requestMessage(message: ContextMessage): object | undefined {
   const { [OF_AGENT]: isOfAgent, ...own }: Readonly<Record<string, unknown>> = { ...message };

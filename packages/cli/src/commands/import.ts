@@ -148,7 +148,8 @@ const importEach: Import = async ({ io, out, args }, store, signal) => {
 /** One of several paths (a shell pattern) fails alone; the others are imported. */
 function failedReport(path: string, error: unknown, isOnly: boolean): ImportReport {
   if (isOnly) throw error;
-  if (error instanceof NoConversationError) return { sessions: [], failed: [], otherFiles: 1, skipped: [{ path, reason: error.reason }] };
+  if (error instanceof NoConversationError)
+    return { sessions: [], failed: [], otherFiles: 1, skipped: [{ path, reason: NoConversationError.REASON }] };
   const failure = error instanceof NoSessionsFoundError ? error : asSourceError(error, path);
   if (failure === undefined) throw error;
   return { sessions: [], failed: [{ path, error: failure }], otherFiles: 0, skipped: [] };

@@ -242,7 +242,7 @@ export class ImportRun {
     await this.#importSessions(file, format);
     if (!this.#withSessions.has(file.path)) {
       this.#hasEmptyFiles = true;
-      this.#skip(file.path, new NoConversationError(file.path).reason);
+      this.#skip(file.path, NoConversationError.REASON);
     }
     return format.name;
   }

@@ -101,7 +101,7 @@ function compile(built: Compilable<unknown>): CompiledQuery {
   return { sql: text, slots: parameters };
 }
 
-/** The values of the slots of a query, in order. A lone surrogate, which UTF-8 does not have, is U+FFFD in a text: a driver stores another one each. */
+/** The values of the slots of a query, in order. A lone surrogate in a text becomes U+FFFD: UTF-8 has none, and the drivers replace it differently. */
 export function bind(slots: readonly unknown[], parameters: object): unknown[] {
   // The types of `query` make every placeholder a member of the parameters. `Reflect.get` needs no cast, but is slower.
   const values = parameters as Readonly<Record<string, unknown>>;

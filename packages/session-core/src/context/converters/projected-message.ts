@@ -41,7 +41,7 @@ export interface ProjectedFile extends PartOptions {
   readonly description: string;
 }
 
-/** Thinking of a model. `thinking` has no lone surrogate. `signature` is opaque; with one, `thinking` is unchanged. `redacted`: the provider hid the text. */
+/** Thinking of a model, without lone surrogates. With a `signature`, which is opaque, it is unchanged. `redacted`: the provider hid the text. */
 export interface ProjectedThinking extends PartOptions {
   readonly type: "thinking";
   readonly thinking: string;
@@ -164,7 +164,7 @@ export function projectText(text: string): readonly ProjectedText[] {
 function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
   const { thinkingSignature, redacted = false } = block;
   const thinking = block.thinking.toWellFormed();
-  // The text of a signature is sent unchanged or without it. One with a lone surrogate is not what the model signed, and no provider takes it.
+  // A signature holds for the unchanged text only. A text with a lone surrogate cannot be sent as it is, so it goes without its signature.
   const isSigned = (redacted || thinking === block.thinking) && thinkingSignature?.isWellFormed() !== false;
   const signature = isSigned && thinkingSignature !== "" ? thinkingSignature : undefined;
   const options = isSigned ? optionsOf(block) : withoutSignatures(optionsOf(block));
